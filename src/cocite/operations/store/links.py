@@ -15,7 +15,7 @@ from cocite.results.filters import NO_FILTERS, Filters, passing
 NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
 MAX_FILTERED_LINKS = 100_000
-"""In-links that filters look at, the most linked pages first: a fifth of a second."""
+"""In-links that filters look at, the most linked pages first."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,34 +1,42 @@
 """Auto, the default: links, sections, words, names and popularity together, weighted by how much of each the page has.
 
-With parents q of the page u, each of weight c_q, children x that u and s share, and rarity r(n) = 1 / ln(2 + n):
+With parents q of the page u, each of weight c_q, children x that u and s share, M links in all, r(n) = 1 / ln(2 + n):
 
     together(s) = Σ c_q · (r(links in section) + near / √d if both are in one section, and elsewhere · r(links of q))
-    links(s)    = in_degree(s)^popularity · together(s)      parents with sections: somebody has sorted these links
-                + Σ c_q · r(links of q)                      parents without
-                + Σ c_x · r(in-links of x) / √children
-                + 0.05 for a link from u to s, 0.05 for one from s to u, and 0.9 more if there are both
-    score(s)    = links(s) / √(max of links) + 0.15 · (together of s's same-name pages) / (max of that)
+    listed(s)   = in_degree(s)^popularity · max(0, together(s) − in_degree(s) / M · Σ together)
+    shared(s)   = Σ c_q · r(links of q)                      parents without sections: nobody has sorted their links
+                + Σ c_x · r(in-links of x)
+                + direct · (r(links of u) + r(in-links of s)) for a link from u to s, and likewise for one from s to u;
+                  each twice if there are both
+    linked(s)   = shared(s) / size(u) · √(n(u) / n(s))
+    score(s)    = listed(s) / √(max of listed) + linked(s) + 0.15 · (together of s's same-name pages) / (max of that)
                 + weight · cosine(words of u, words of s)
                 + context · in_degree(s)^popularity · cosine(context words of u, context words of s)
                 + 0.25 if s is on u's host, and 0.2 if it is the home page of its own     if sections list u
-    weight      = words + 0.003 · (different words of u's text, at most 100)²
+    weight      = words + 0.003 · (different words of u's text, at most 30)²
 
-Parents of u's same-name pages (words/vectors.py) are parents too; their weight is `names` times the similarity of the
-names. A parent that repeats s or u in another section has them together there, too, without `near` and `elsewhere`: in
-at most three sections that repeat u, and not on lists of more than 4,096 links. The context words of a page are those
-of the sections that list it (words/vectors.py). k parents of one site, and k sections of one parent, count as √k, and
-pages of u's own site a quarter: their links are often one template. So links count most for pages with many in-links,
-and words count more the more text a page has. A page without links or without text gets results from what there is.
-One with neither gets the addresses beside it on its host, by 0.25 times the part of its path that they share. With
-several query pages, scores add up, after the number reached.
+A section counts for what it has beyond chance: a page that everybody links to is listed with everything. Links that
+nobody has sorted are compared as a whole, by the cosine of two neighbourhoods. There each page is also a parent and a
+child of its own. So popularity is divided out: size(u) = Σ c_q · r + Σ c_x · r over all that was read of u, with u
+itself, and n counts the links in and out of a page (of u, those that were read), and 2 for the page itself.
 
-Weights were chosen on some lists and tested on others: docs/decisions/0050, which also lists what did not help.
+Parents of u's same-name pages (words/make_vectors.py) are parents too; their weight is `names` times the similarity of
+the names. A parent that repeats s or u in another section has them together there, too, without `near` and `elsewhere`:
+in at most three sections that repeat u, and not on lists of more than 4,096 links. The context words of a page are
+those of the sections that list it. k parents of one site, and k sections of one parent, count as √k, and pages of u's
+own site a quarter: their links are often one template. But where u and all its parents are on one site, as in a wiki,
+sites don't matter, and in-links are no independent votes: there the exponent is 0. Words count more the more text a
+page has. A page without links or without text gets results from what there is. One with neither gets the addresses
+beside it on its host, by 0.25 times the part of its path that they share. With several query pages, scores add up,
+after the number reached.
+
+Weights were chosen on some lists and tested on others: docs/decisions/0050 and 0051, which also list what did not help.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,14 +85,13 @@ class Params(Switches):
 class Tunables:
     """Constants that were chosen on some lists and tested on others: docs/decisions/0050."""
 
-    one_way: float = 0.05  # a link from one page to the other
-    both_ways: float = 0.9  # added if there are both
+    direct: float = 0.25  # a link from one page to the other, compared with a shared neighbour; twice if there are both
     own_site: float = 0.25  # factor for parents and children on the site of the query page
     same_name: float = 0.15  # the most that a page gets for its same-name pages
     same_host: float = 0.25  # lists are often of repositories of one host,
     home_page: float = 0.2  # or of home pages
     text: float = 0.003  # added to the weight of words for the squared number of different words,
-    max_text_words: int = 100  # up to this many
+    max_text_words: int = 30  # up to this many
     max_child_parents: int = 1000  # children with more parents don't count: everybody links there
     similar_pages: int = 200  # candidates by text alone
     nearby_addresses: int = 10  # before and after a page without any other candidate
@@ -107,6 +114,7 @@ class Around(NamedTuple):
     weights: Values  # of each page of `listing`
     children: Pages
     spouses: Spouses
+    one_site: bool  # the page and all its parents are on one site, which therefore doesn't matter
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,7 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
         parts = found.parts[:, row]
         add_links(web, view, found, row, own, params)
         if web.vectors is not None:
-            add_words(web.vectors, web.graph.in_degree, one.page, merged.pages, parts, params)
+            add_words(web.vectors, web.graph.in_degree, one, merged.pages, parts, params)
             parts[TEXT_PART, own] = parts[CONTEXT_PART, own] = 0
             if found.in_section[row].any():
                 some = np.flatnonzero(parts.sum(axis=0))
@@ -194,7 +202,9 @@ def read_around(
     )  # fmt: skip
     view.check(count)
     numbered.count = int(count)
-    weights = site_weights(view, page, listing.pages)
+    units = view.units_of(np.append(parents.pages, np.uint32(page)))
+    one_site = len(units) > 1 and bool((units == units[-1]).all())
+    weights = np.ones(len(listing.pages)) if one_site else site_weights(view, page, listing.pages)
     weights *= np.repeat([1.0, *names], [len(each.pages) for each in parts])
     weights[listing.pages == page] = 0  # the query page itself lists its same-name page
     begin = len(parents.pages)
@@ -202,7 +212,7 @@ def read_around(
         end = begin + len(each.pages)
         weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
         begin = end
-    return Around(page, parents, listing, weights, children, spouses)
+    return Around(page, parents, listing, weights, children, spouses, one_site)
 
 
 def join_parents(parts: list[Parents]) -> Parents:
@@ -223,32 +233,53 @@ def join_parents(parts: list[Parents]) -> Parents:
 def add_links(web: Web, view: GraphView, found: Blend, row: int, own: NDArray[np.bool_], params: Params) -> None:
     """Set the parts by links, and by links to same-name pages, for one query page; the pages that are `own` get 0."""
     graph, merged, numbered, around = view.graph, found.pages, found.numbered, found.around[row]
-    listing, links, named = around.listing, found.parts[LINK_PART, row], found.parts[NAME_PART, row]
-    groups, _ = view.group(listing.pages)
+    listing, named = around.listing, found.parts[NAME_PART, row]
+    groups, _ = view.group(listing.pages, units=not around.one_site)
     totals = np.zeros((2, len(merged.pages)))
     candidates = kernels.Candidates(numbered.set, merged.number)
     order, degrees = np.argsort(groups, kind="stable"), graph.out_degree[listing.pages]
     parents = kernels.ParentWeights(order, groups, around.weights, degrees, params.near, params.elsewhere)
     kernels.add_together(listing, parents, graph.links.repeats, view.refused, candidates, totals)
     totals[:, own] = 0
-    in_section = totals[kernels.IN_SECTION]
+    in_section, shared = totals[kernels.IN_SECTION], totals[kernels.ON_PAGE]
     found.in_section.append(in_section)
-    links += totals[kernels.ON_PAGE]
-    links += in_section * popularity(graph.in_degree, merged.pages, params)
-    children = around.children
-    weights = site_weights(view, around.page, children) / np.log(2.0 + graph.in_degree[children])
-    weights /= np.sqrt(max(1, len(children)))
-    kernels.add_shared(around.spouses, weights, candidates, links)
-    sources, targets = np.unique(around.parents.pages), np.unique(children)
-    both = np.intersect1d(sources, targets, assume_unique=True)
-    for pages, weight in ((sources, TUNABLES.one_way), (targets, TUNABLES.one_way), (both, TUNABLES.both_ways)):
-        np.add.at(links, merged.number[numbered.find(pages)], weight * site_weights(view, around.page, pages))
+    in_links = graph.in_degree[merged.pages].astype(np.float64)
+    by_chance = in_links * (in_section.sum() / max(1, len(graph.links)))
+    listed = np.maximum(in_section - by_chance, 0.0) * popularity(graph.in_degree, merged.pages, around, params)
+    links = listed / np.sqrt(max(float(listed.max(initial=0)), MIN_SCORE))
+    links += linked(view, found, around, shared) / np.sqrt(in_links + graph.out_degree[merged.pages] + 2)
     links[own] = 0
-    links /= np.sqrt(max(float(links.max(initial=0)), MIN_SCORE))
+    found.parts[LINK_PART, row] = links
     if web.vectors is not None and params.names:
         kernels.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section, named)
         named[own] = 0
         named *= TUNABLES.same_name / max(float(named.max(initial=0)), MIN_SCORE)
+
+
+def linked(view: GraphView, found: Blend, around: Around, shared: Values) -> Values:
+    """What candidates share with the query page, by its own size; `shared` has what parents without sections give."""
+    graph, page, children = view.graph, around.page, around.children
+    own_in, own_out = rarity(graph.in_degree[page]), rarity(graph.out_degree[page])
+    weights = rarity(graph.in_degree[children])
+    if not around.one_site:
+        weights *= site_weights(view, page, children)
+    kernels.add_shared(around.spouses, weights, kernels.Candidates(found.numbered.set, found.pages.number), shared)
+    sources, targets = np.unique(around.parents.pages), np.unique(children)
+    from_sources, to_targets = rarity(graph.out_degree[sources]) + own_in, rarity(graph.in_degree[targets]) + own_out
+    for pages, others, values in ((sources, targets, from_sources), (targets, sources, to_targets)):
+        values *= np.where(np.isin(pages, others, assume_unique=True), 2 * TUNABLES.direct, TUNABLES.direct)
+        if not around.one_site:
+            values *= site_weights(view, page, pages)
+        np.add.at(shared, found.pages.number[found.numbered.find(pages)], values)
+    listing = around.weights * rarity(graph.out_degree[around.listing.pages])
+    size = float(listing.sum() + weights.sum()) + own_in + own_out
+    neighbours = np.count_nonzero(around.weights) + len(children) + 2
+    return np.asarray(shared * (np.sqrt(neighbours) / size))
+
+
+def rarity(links: Any) -> Any:
+    """The weight of one of this many links."""
+    return 1 / np.log(2.0 + links)
 
 
 def site_weights(view: GraphView, page: int, others: Pages) -> Values:
@@ -259,13 +290,16 @@ def site_weights(view: GraphView, page: int, others: Pages) -> Values:
     return np.where(units[:-1] == units[-1], TUNABLES.own_site, 1.0)
 
 
-def popularity(in_degree: Pages, pages: Pages, params: Params) -> Values:
-    """The factor by which in-links multiply the parts by sections."""
+def popularity(in_degree: Pages, pages: Pages, around: Around, params: Params) -> Values:
+    """In-links multiply the parts by sections by this factor: by 1 where one site links only to itself."""
+    if around.one_site:
+        return np.ones(len(pages))
     return np.asarray(np.maximum(1, in_degree[pages]).astype(np.float64) ** params.popularity)
 
 
-def add_words(vectors: Vectors, in_degree: Pages, page: int, pages: Pages, parts: Values, params: Params) -> None:
+def add_words(vectors: Vectors, in_degree: Pages, around: Around, pages: Pages, parts: Values, params: Params) -> None:
     """Set the part by similar text and, for the best candidates, that by context words."""
+    page = around.page
     if params.words:
         weight = params.words + TUNABLES.text * min(TUNABLES.max_text_words, int(vectors.text_words[page])) ** 2
         parts[TEXT_PART] = weight * vectors.cosines(page, pages)
@@ -274,7 +308,7 @@ def add_words(vectors: Vectors, in_degree: Pages, page: int, pages: Pages, parts
         last = max(0, len(pages) - TUNABLES.context_pages)
         best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         cosines = vectors.cosines(page, pages[best], context=True)
-        parts[CONTEXT_PART, best] = params.context * cosines * popularity(in_degree, pages[best], params)
+        parts[CONTEXT_PART, best] = params.context * cosines * popularity(in_degree, pages[best], around, params)
 
 
 def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:

@@ -132,9 +132,9 @@ class GraphView:
         found, number, _ = neighbourhood.merge_pages(self.near_duplicates, pages)
         return Merged(found, number)
 
-    def group(self, pages: Pages) -> tuple[NDArray[np.int32], int]:
+    def group(self, pages: Pages, units: bool = True) -> tuple[NDArray[np.int32], int]:
         """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
-        groups, count = neighbourhood.group(self.units_of(pages), self.representatives(pages))
+        groups, count = neighbourhood.group(self.units_of(pages) if units else pages, self.representatives(pages))
         return groups, int(count)
 
     def parents_of(self, page: int, limit: int, window: int, sections: bool = False) -> Parents:
