@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Unpack
 
@@ -12,30 +12,26 @@ from tests.related.methods.naive_start import Start
 from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 MAX_CHILD_PARENTS = 1000
+DIRECT = 0.25
 
 
 def rarity(links: int) -> float:
-    """What one of so many links is worth."""
+    """The weight of one of this many links."""
     return 1 / math.log(2 + links)
-
-
-def share(view: View, unit: str, page: int, other: int) -> float:
-    """What the word of another page counts."""
-    return 0.25 if unit != "none" and view.web.unit(unit, page) == view.web.unit(unit, other) else 1.0
 
 
 def together(
     view: View, parent: int, page: int, window: int, elsewhere: float, near: float
 ) -> list[tuple[bool, int, float]]:
-    """What a parent says of its other links beside the page, and whether that is of a block.
+    """The other links of a parent: whether it has sections, the target, and the value of being linked together.
 
-    Links that it has again in other blocks say what those of their blocks do; three blocks that have the page again.
+    Repeated links count in their sections, too: in at most three that repeat the page.
     """
     shown = {page, *view.window(parent, page, window)}
     again = [link for link in view.again(parent, window) if link.target in shown]
     links = [link for link in view.links(parent) if link.target in shown]
     at = next(place for place, link in enumerate(links) if link.target == page)
-    on_page, block, found = rarity(len(view.web.links[parent])), links[at].block, []
+    on_page, block, found = rarity(view.web.out_degree(parent)), links[at].block, []
     sizes = Counter(link.block for link in links + again)
     for place, link in enumerate(links):
         value = on_page if block < 0 else elsewhere * on_page
@@ -50,34 +46,62 @@ def together(
 
 
 def by_links(
-    view: View, unit: str, page: int, parents: int, window: int, children: int, elsewhere: float, near: float,
-    popularity: float,
-) -> tuple[dict[int, float], set[int]]:  # fmt: skip
-    """What links say of every page beside one query page, and which are in a list with blocks beside it."""
-    found: dict[int, float] = defaultdict(float)
-    listed: set[int] = set()
-    chosen = view.random_parents(page, parents)
-    for group in view.groups(chosen):
-        told: dict[tuple[bool, int], list[float]] = defaultdict(list)
+    view: View, page: int, never: Collection[int], parents: int, window: int, children: int, elsewhere: float,
+    near: float, popularity: float,
+) -> tuple[dict[int, float], bool]:  # fmt: skip
+    """The part of each candidate's score that links give, and whether any section has a candidate with the page.
+
+    `never` has the query pages: they are no candidates.
+    """
+    web, chosen, shown = view.web, view.random_parents(page, parents), view.children(page)[:children]
+    one_site = {view.unit(parent) for parent in chosen} == {view.unit(page)}
+
+    def weight(other: int) -> float:
+        return 0.25 if view.unit(other) == view.unit(page) and not one_site else 1.0
+
+    sums: dict[bool, dict[int, float]] = {True: defaultdict(float), False: defaultdict(float)}
+    for group in view.groups(chosen, units=not one_site):
+        values: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for parent in group:
-            for blocks, target, value in together(view, parent, page, window, elsewhere, near):
-                told[blocks, view.node(target)].append(share(view, unit, page, parent) * value)
-        for (blocks, target), values in told.items():
-            popular = max(1, view.web.in_degree(target)) ** popularity if blocks else 1.0
-            found[target] += popular * math.sqrt(sum(values) * max(values))
-            listed |= {target} if blocks and sum(values) else set()
-    shown = view.children(page)[:children]
+            for in_section, target, value in together(view, parent, page, window, elsewhere, near):
+                values[in_section, view.node(target)].append(weight(parent) * value)
+        for (in_section, candidate), each in values.items():
+            if candidate not in never:
+                sums[in_section][candidate] += math.sqrt(sum(each) * max(each))
+    in_sections, shared = sums[True], sums[False]
+
+    all_links, all_together = sum(len(links) for links in web.links.values()), sum(in_sections.values())
+    listed = {
+        candidate: max(0.0, value - web.in_degree(candidate) / all_links * all_together)
+        * max(1, web.in_degree(candidate)) ** (0.0 if one_site else popularity)
+        for candidate, value in in_sections.items()
+    }
+
     for child in shown:
-        if view.web.in_degree(child) > MAX_CHILD_PARENTS:
-            continue
-        for spouse in view.parents(child):
+        for spouse in view.parents(child) if web.in_degree(child) <= MAX_CHILD_PARENTS else ():
             if spouse != page:
-                worth = share(view, unit, page, child) * rarity(view.web.in_degree(child)) / math.sqrt(len(shown))
-                found[view.node(spouse)] += worth
-    for linked, worth in ((chosen, 0.05), (shown, 0.05), ([each for each in chosen if each in shown], 0.9)):
-        for other in linked:
-            found[view.node(other)] += worth * share(view, unit, page, other)
-    return found, listed
+                shared[view.node(spouse)] += weight(child) * rarity(web.in_degree(child))
+    both = set(chosen) & set(shown)
+    for parent in chosen:
+        value = DIRECT * (rarity(web.out_degree(parent)) + rarity(web.in_degree(page)))
+        shared[view.node(parent)] += weight(parent) * value * (2 if parent in both else 1)
+    for child in shown:
+        value = DIRECT * (rarity(web.out_degree(page)) + rarity(web.in_degree(child)))
+        shared[view.node(child)] += weight(child) * value * (2 if child in both else 1)
+
+    size = sum(weight(parent) * rarity(web.out_degree(parent)) for parent in chosen)
+    size += sum(weight(child) * rarity(web.in_degree(child)) for child in shown)
+    size += rarity(web.out_degree(page)) + rarity(web.in_degree(page))  # its own parent and its own child
+    n = len(chosen) + len(shown) + 2
+    found: dict[int, float] = defaultdict(float)
+    for candidate, value in shared.items():
+        if candidate not in never:
+            links = web.in_degree(candidate) + web.out_degree(candidate) + 2
+            found[candidate] += value / size * math.sqrt(n / links)
+    for candidate, value in listed.items():
+        if value > 0:
+            found[candidate] += value / math.sqrt(max(listed.values()))
+    return found, any(in_sections.values())
 
 
 def place(web: NaiveWeb, page: int, other: int) -> float:
@@ -120,14 +144,12 @@ def auto(
 
     @cache
     def around(view: View, page: int, never: frozenset[int]) -> dict[int, float]:
-        links, listed = by_links(view, unit, page, parents, window, children, elsewhere, near, popularity)
-        links = {other: value for other, value in links.items() if other not in never}
-        highest = max(links.values(), default=0.0)
-        scores = {other: value / math.sqrt(highest) for other, value in links.items() if value > 0}
+        links, listed = by_links(view, page, never, parents, window, children, elsewhere, near, popularity)
+        scores = {other: value for other, value in links.items() if value > 0}
         for other, value in (words or {}).get(page, {}).items():
             if view.node(other) not in never and value > 0:
                 scores[other] = scores.get(other, 0.0) + value
-        if texts and listed - never:
+        if texts and listed:
             scores = {other: value + place(web, page, other) for other, value in scores.items()}
         return scores
 

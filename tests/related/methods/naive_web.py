@@ -100,6 +100,10 @@ class NaiveWeb:
         """How many pages link to a page."""
         return len(self.parents.get(page, []))
 
+    def out_degree(self, page: int) -> int:
+        """The number of pages that a page links to."""
+        return len(self.links.get(page, []))
+
     def unit(self, unit: str, page: int) -> Hashable:
         """Whose page it is; a page that no table knows is its own unit."""
         return self.units.get(unit, {}).get(page, ("page", page))
@@ -245,11 +249,11 @@ class View:
         """The unit of independence; with unit none every page is one."""
         return page if self.unit_name == "none" else self.web.unit(self.unit_name, page)
 
-    def groups(self, pages: Iterable[int]) -> list[set[int]]:
-        """Pages on one unit, and near-duplicates, together; transitively."""
+    def groups(self, pages: Iterable[int], units: bool = True) -> list[set[int]]:
+        """Pages on one unit (unless `units` is false), and near-duplicates, together; transitively."""
 
         def together(a: int, b: int) -> bool:
-            return self.unit(a) == self.unit(b) or self.node(a) == self.node(b)
+            return (units and self.unit(a) == self.unit(b)) or self.node(a) == self.node(b)
 
         pages = list(pages)
         return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])
