@@ -26,76 +26,220 @@ def scores(place: Path, pages: list[Page], url: str = U, **given: float | str) -
     return {web.graph.address(one): score for one, score in found.ranked(web.graph.in_degree)}
 
 
+def r(links: int) -> float:
+    """The weight of one of this many links."""
+    return 1 / math.log(2 + links)
+
+
+def elsewhere_in_store(links: int) -> Page:
+    """A page of another site with this many links to pages that have to do with no others."""
+    return page("https://far.example/", *(f"https://far{n}.example/" for n in range(links)))
+
+
 def test_a_section_counts_more_than_a_page(place: Path) -> None:
-    """The list's first block holds u and s, its second t; 3 links. Both s and t have one link in."""
+    """The list's first section has u and s, its second t; 3 links, of 20 in all. Both s and t have one in-link."""
     links = [Link(U, block=0), Link(S, block=0), Link(T, block=1)]
-    found = scores(place, [Page(LISTS[0], links=links)])
-    s = 1 / math.log(4) + 0.12 / math.sqrt(1) + 0.1 / math.log(5)
-    t = 0.1 / math.log(5)
-    assert found[S] == pytest.approx(s / math.sqrt(s), rel=1e-5)
-    assert found[T] == pytest.approx(t / math.sqrt(s), rel=1e-5)
-    # The list itself links to u: that is something.
-    assert found[LISTS[0]] == pytest.approx(0.05 / math.sqrt(s), rel=1e-5)
+    found = scores(place, [Page(LISTS[0], links=links), elsewhere_in_store(17)])
+    s = r(2) + 0.12 / math.sqrt(1) + 0.1 * r(3)
+    t = 0.1 * r(3)
+    by_chance = 1 / 20 * (s + t)
+    assert found[S] == pytest.approx((s - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
+    assert found[T] == pytest.approx((t - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
+    # The list links to u, which has one in-link and none out: size r(3) + r(0) + r(1), n = 1 + 0 + 2. The list has 3.
+    direct = 0.25 * (r(3) + r(1)) / (r(3) + r(0) + r(1))
+    assert found[LISTS[0]] == pytest.approx(direct * math.sqrt(3 / (0 + 3 + 2)), rel=1e-5)
+    # Where these 3 links are all, chance gives each page 1/3: 0.32, and t has only 0.06.
+    alone = scores(place, [Page(LISTS[0], links=links)])
+    assert alone[S] == pytest.approx(math.sqrt(s - 1 / 3 * (s + t)), rel=1e-5)
+    assert T not in alone
 
 
 def test_a_page_that_is_listed_again_counts_in_each_block(place: Path) -> None:
-    """u and s in the first block, u again and t in the second: three links in the list, two in each block.
+    """u and s in the first section, u again and t in the second: 3 different links in the list, 2 in each section.
 
-    Beside u's first link: s in its block, 1 apart; t on the page. Beside u's second link: t in its block. What one page
-    says of t twice counts √(sum · most).
+    With u's first link: s in its section, 1 apart; t on the page. With u's second link: t in its section. Two values of
+    one parent for t count √(sum · max). Chance gives each of the two 1/3 of both.
     """
     links = [Link(U, block=0), Link(S, block=0), Link(T, block=1), Link(U, block=1)]
     found = scores(place, [Page(LISTS[0], links=links)])
-    on_page = 0.1 / math.log(5)
-    s = on_page + 1 / math.log(4) + 0.12
-    t = math.sqrt((on_page + 1 / math.log(4)) / math.log(4))
-    assert found[S] == pytest.approx(math.sqrt(s), rel=1e-5)
-    assert found[T] == pytest.approx(t / math.sqrt(s), rel=1e-5)
+    s = 0.1 * r(3) + r(2) + 0.12
+    t = math.sqrt((0.1 * r(3) + r(2)) * r(2))
+    by_chance = 1 / 3 * (s + t)
+    assert found[S] == pytest.approx(math.sqrt(s - by_chance), rel=1e-5)
+    assert found[T] == pytest.approx((t - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
     first, second = (answer.reasons[0] for answer in cocite.open(place / "web.cocite").related(U, k=2))
     assert (first.block, first.distance) == ("", 1)
     assert (second.block, second.distance) == ("", None)  # how far apart they are there is not kept
 
 
 def test_a_page_in_every_other_block_is_still_elsewhere(place: Path) -> None:
-    """A badge t in 50 blocks, never in that of u: it is on the page, once."""
+    """A badge t in 50 sections, never in that of u: it is on the page, once. 3 different links, of 20 in all."""
     links = [Link(U, block=0), Link(S, block=0), *(Link(T, block=n) for n in range(1, 51))]
-    found = scores(place, [Page(LISTS[0], links=links)])
-    s = 0.1 / math.log(5) + 1 / math.log(4) + 0.12
-    assert found[T] == pytest.approx(0.1 / math.log(5) / math.sqrt(s), rel=1e-5)
+    found = scores(place, [Page(LISTS[0], links=links), elsewhere_in_store(17)])
+    s, t = 0.1 * r(3) + r(2) + 0.12, 0.1 * r(3)
+    by_chance = 1 / 20 * (s + t)
+    assert found[T] == pytest.approx((t - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
 
 
 def test_repeated_links_may_be_refused(place: Path) -> None:
-    """The second link to u is boilerplate, so t is beside u on the page alone."""
+    """The second link to u is boilerplate, so t is with u on the page alone. 3 different links, of 20 in all."""
     links = [Link(U, block=0), Link(S, block=0), Link(T, block=1), Link(U, block=1, boilerplate=True)]
-    found = scores(place, [Page(LISTS[0], links=links)], boilerplate=False)
-    on_page = 0.1 / math.log(5)
-    near = on_page + 1 / math.log(4) + 0.12
-    assert found[S] == pytest.approx(math.sqrt(near), rel=1e-5)
-    assert found[T] == pytest.approx(on_page / math.sqrt(near), rel=1e-5)
+    found = scores(place, [Page(LISTS[0], links=links), elsewhere_in_store(17)], boilerplate=False)
+    s, t = 0.1 * r(3) + r(2) + 0.12, 0.1 * r(3)
+    by_chance = 1 / 20 * (s + t)
+    assert found[S] == pytest.approx(math.sqrt(s - by_chance), rel=1e-5)
+    assert found[T] == pytest.approx((t - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
+
+
+def test_a_page_that_everybody_links_to_is_listed_by_chance(place: Path) -> None:
+    """One section has u, s and v. Four more pages link to v: 5 of 7 links, so chance gives it 5/7 of what both have.
+
+    v has about half of that: nothing beyond chance.
+    """
+    links = [Link(U, block=0), Link(S, block=0), Link(V, block=0)]
+    found = scores(place, [Page(LISTS[0], links=links), *(page(f"https://fan{n}.example/", V) for n in range(4))])
+    s = r(3) + 0.12 / math.sqrt(1) + 0.1 * r(3)
+    v = r(3) + 0.12 / math.sqrt(2) + 0.1 * r(3)
+    assert found[S] == pytest.approx(math.sqrt(s - 1 / 7 * (s + v)), rel=1e-5)
+    assert v < 5 / 7 * (s + v)
+    assert V not in found
+
+
+def test_in_links_multiply_what_is_beyond_chance(place: Path) -> None:
+    """Two lists have u and s in one section, one has s alone: of 25 links, s has 3. The factor is 3^0.18."""
+    lists = [Page(LISTS[n], links=[Link(U, block=0), Link(S, block=0)]) for n in range(2)]
+    found = scores(place, [*lists, page(LISTS[2], S), elsewhere_in_store(20)])
+    s = 2 * (r(2) + 0.12 + 0.1 * r(2))
+    assert found[S] == pytest.approx(math.sqrt(3**0.18 * (s - 3 / 25 * s)), rel=1e-5)
 
 
 def test_pages_of_one_site_count_as_the_root_of_their_number(place: Path) -> None:
-    """Four pages of one site and one of another, of two links each: √4 + 1 times 1 / ln 4."""
+    """Four pages of one site and one of another link to u and s: √4 + 1 times r(2).
+
+    u and s have 5 in-links and none out, so n is 5 + 2 for both. The size of u is that of all 5 parents and itself.
+    """
     one_site = [page(f"https://list0.example/{n}", U, S) for n in range(4)]
     found = scores(place, [*one_site, page(LISTS[1], U, S)])
-    assert found[S] == pytest.approx(math.sqrt(3 / math.log(4)), rel=1e-5)
-    assert scores(place, one_site, unit="none")[S] == pytest.approx(math.sqrt(4 / math.log(4)), rel=1e-5)
+    assert found[S] == pytest.approx((2 + 1) * r(2) / (5 * r(2) + r(0) + r(5)), rel=1e-5)
+    alone = scores(place, one_site, unit="none")
+    assert alone[S] == pytest.approx(4 * r(2) / (4 * r(2) + r(0) + r(4)), rel=1e-5)
 
 
 def test_the_page_s_own_site_counts_a_quarter(place: Path) -> None:
+    """u has two parents, one on its own site: n = 2 + 2. s and t have one in-link each: n = 1 + 2."""
     found = scores(place, [page(f"{U}about", U, S), page(LISTS[0], U, T)])
-    own, other = 0.25 / math.log(4), 1 / math.log(4)
-    assert (found[S], found[T]) == pytest.approx((own / math.sqrt(other), math.sqrt(other)), rel=1e-5)
+    size = 0.25 * r(2) + r(2) + r(0) + r(2)
+    s, t = (weight * r(2) / size * math.sqrt(4 / 3) for weight in (0.25, 1))
+    assert (found[S], found[T]) == pytest.approx((s, t), rel=1e-5)
+
+
+def test_on_one_site_each_parent_counts(place: Path) -> None:
+    """In a wiki, four pages link to u and s, and t has a child of u: r(2) for each, and sites don't matter.
+
+    u has 4 in-links and 1 out: n = 4 + 1 + 2. Size: 4 parents, the child with 2 in-links, and u itself. s has 4
+    in-links, t 1 link out, and the child 2 in-links. A link from another site makes it a site like others: four
+    parents count as √4, and they and the child a quarter.
+    """
+    u, s, t, child = (f"https://wiki.example/{name}" for name in ("u", "s", "t", "child"))
+    pages = [*(page(f"https://wiki.example/{n}", u, s) for n in range(4)), page(u, child), page(t, child)]
+    found = scores(place, pages, u)
+    size = 4 * r(2) + r(2) + r(1) + r(4)
+    assert found[s] == pytest.approx(4 * r(2) / size * math.sqrt(7 / 6), rel=1e-5)
+    assert found[t] == pytest.approx(r(2) / size * math.sqrt(7 / 3), rel=1e-5)
+    assert found[child] == pytest.approx(0.25 * (r(1) + r(2)) / size * math.sqrt(7 / 4), rel=1e-5)
+    assert found == scores(place, pages, u, unit="none")
+
+    found = scores(place, [*pages, page(LISTS[0], u, s)], u)
+    size = 4 * 0.25 * r(2) + r(2) + 0.25 * r(2) + r(1) + r(5)
+    assert found[s] == pytest.approx((0.25 * 2 + 1) * r(2) / size * math.sqrt(8 / 7), rel=1e-5)
+    assert found[t] == pytest.approx(0.25 * r(2) / size * math.sqrt(8 / 3), rel=1e-5)
+    assert found[child] == pytest.approx(0.25 * 0.25 * (r(1) + r(2)) / size * math.sqrt(8 / 4), rel=1e-5)
+
+
+def test_on_one_site_in_links_are_no_votes(place: Path) -> None:
+    """Four pages of a wiki have u and s in one section: 4 of 8 links are to s, so chance gives half. No 4^0.18."""
+    u, s = (f"https://wiki.example/{name}" for name in "us")
+    lists = [Page(f"https://wiki.example/{n}", links=[Link(u, block=0), Link(s, block=0)]) for n in range(4)]
+    each = r(2) + 0.12 + 0.1 * r(2)
+    assert scores(place, lists, u)[s] == pytest.approx(math.sqrt(4 * each - 4 / 8 * 4 * each), rel=1e-5)
+    # Four pages of another site count as √4, and in-links are votes. With unit none, all pages are of other sites.
+    away = [Page(f"https://list0.example/{n}", links=each.links) for n, each in enumerate(lists)]
+    assert scores(place, away, u)[s] == pytest.approx(math.sqrt(4**0.18 * (1 - 4 / 8) * 2 * each), rel=1e-5)
+    apart = scores(place, lists, u, unit="none")
+    assert apart[s] == pytest.approx(math.sqrt(4**0.18 * (1 - 4 / 8) * 4 * each), rel=1e-5)
+
+
+@pytest.mark.parametrize(("host", "factor"), [("wiki.example", 1), ("list0.example", 2**0.18)])
+def test_in_links_are_votes_for_context_words_unless_on_one_site(place: Path, host: str, factor: float) -> None:
+    """u and s share a child. They are in different sections about chess, s in two: 0.6 for a cosine of 1."""
+    u, s, *rest = (f"https://wiki.example/{name}" for name in ("u", "s", "a", "b", "c"))
+    lists = [
+        Page(f"https://{host}/{n}", links=[Link(one, block=0), Link(other, block=0)])
+        for n, (one, other) in enumerate(zip([u, s, s], rest, strict=True))
+    ]
+    texts = [*(Page(url, text="chess") for url in rest), Page(V, text="keel"), Page(T, text="keel")]
+    pages = [*lists, *texts, page(u, V), page(s, V)]
+    without = scores(place, pages, u, context=0)
+    assert scores(place, pages, u)[s] - without[s] == pytest.approx(0.6 * factor, rel=1e-4)
 
 
 def test_shared_children_and_links_both_ways(place: Path) -> None:
-    """u and s link to v (2 links in); u and t link to each other."""
+    """u and s link to v (2 in-links); u and t link to each other.
+
+    u has the parent t, the children v and t, 1 in-link and 2 out: n = 1 + 2 + 2. s has n = 0 + 1 + 2, v 2 + 0 + 2,
+    t 1 + 1 + 2.
+    """
     found = scores(place, [page(U, V, T), page(S, V), page(T, U)])
-    shared = 1 / math.log(4) / math.sqrt(2)
-    mutual = 0.05 + 0.05 + 0.9
+    size = r(1) + (r(2) + r(1)) + r(2) + r(1)
+    both_ways = 2 * 0.25 * (r(2) + r(1)) + 2 * 0.25 * (r(1) + r(1))
+    one_way = 0.25 * (r(2) + r(2))
     assert found == pytest.approx(
-        {T: mutual / math.sqrt(mutual), S: shared / math.sqrt(mutual), V: 0.05 / math.sqrt(mutual)}, rel=1e-5
+        {
+            T: both_ways / size * math.sqrt(5 / 4),
+            S: r(2) / size * math.sqrt(5 / 3),
+            V: one_way / size * math.sqrt(5 / 4),
+        },
+        rel=1e-5,
     )
+
+
+def test_a_link_one_way_and_both_ways(place: Path) -> None:
+    """u links to s, t links to u, and u and v link to each other. So u has 2 in-links and 2 out: n = 2 + 2 + 2.
+
+    Each of the others has one link each way that it has: n is 1 + 2 for s and t, 1 + 1 + 2 for v.
+    """
+    found = scores(place, [page(U, S, V), page(T, U), page(V, U)])
+    size = (r(1) + r(1)) + (r(1) + r(1)) + r(2) + r(2)
+    to_s, from_t = 0.25 * (r(2) + r(1)), 0.25 * (r(1) + r(2))
+    v = 2 * 0.25 * (r(2) + r(1)) + 2 * 0.25 * (r(1) + r(2))
+    assert found == pytest.approx(
+        {
+            V: v / size * math.sqrt(6 / 4),
+            S: to_s / size * math.sqrt(6 / 3),
+            T: from_t / size * math.sqrt(6 / 3),
+        },
+        rel=1e-5,
+    )
+
+
+def test_the_page_that_everybody_links_to_does_not_win(place: Path) -> None:
+    """Three topics of four pages that link to each other, and all twelve link to v. u is of the first topic.
+
+    v is linked together with u by 3 parents, more than any other page; one of u's topic by 2. But that page has links
+    both ways with u, shares 3 children with it, and has n = 3 + 4 + 2 = 9, as u has. v has n = 12 + 0 + 2.
+    """
+    topics = [[f"https://page{4 * topic + n}.example/" for n in range(4)] for topic in range(3)]
+    pages = [page(one, *(other for other in topic if other != one), V) for topic in topics for one in topic]
+    first, *same_topic = topics[0]
+    found = scores(place, pages, first)
+    size = 3 * r(4) + (3 * r(3) + r(12)) + r(4) + r(3)
+    both_ways = 2 * 0.25 * (r(4) + r(3)) + 2 * 0.25 * (r(4) + r(3))
+    near = (2 * r(4) + 2 * r(3) + r(12) + both_ways) / size
+    popular = (3 * r(4) + 0.25 * (r(4) + r(12))) / size * math.sqrt(9 / 14)
+    far = r(12) / size  # which shares v alone
+    expected = dict.fromkeys(same_topic, near) | {V: popular} | dict.fromkeys([*topics[1], *topics[2]], far)
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert near > popular > far
 
 
 def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:
@@ -173,21 +317,28 @@ def test_a_place_is_a_reason(place: Path) -> None:
 
 
 def test_text_enough(place: Path) -> None:
-    """Of more than 100 different words the rest do not make words louder: 0.7 + 0.003 · 100², all in common."""
+    """Of more than 30 different words the rest add nothing to the weight: 0.7 + 0.003 · 30², all in common."""
     text = " ".join(f"w{n:04}" for n in range(500))
     found = scores(place, [Page(U, text=text), Page(S, text=text), Page(T, text="keel")])
-    assert found[S] == pytest.approx(0.7 + 0.003 * 100**2, rel=1e-3)
+    assert found[S] == pytest.approx(0.7 + 0.003 * 30**2, rel=1e-3)
 
 
 def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
-    """Links call u and t the same, so that t's list is half u's: s, on it with t, is related to u, and so is t."""
+    """Links call u and t the same, so that t's list is half u's: s, on it with t, is related to u, and so is t.
+
+    Of 3 links in all, s and t have one each, so chance gives each 1/3 of what both have.
+    """
     pages = [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=[Link(T, "rook!", 0), Link(S, "Keel", 0)])]
     found = scores(place, pages, words=0, context=0)
-    said = 0.5 * (1 / math.log(4) + 0.12 + 0.1 / math.log(4))
-    # u itself is in no block, so that neither hosts nor first pages count; t's own place gives it as much as s has.
-    assert found[S] == pytest.approx(said / math.sqrt(said) + TUNABLES.home_page, rel=1e-5)
-    # Beside it, s has no same-name page, and t's is u, of which nothing is said.
+    both = 0.5 * (r(2) + 0.12 + 0.1 * r(2))  # t's own place gives it as much as s has
+    listed = both - 1 / 3 * (both + both)
+    assert found[S] == pytest.approx(listed / math.sqrt(listed) + TUNABLES.home_page, rel=1e-5)
+    # s has no same-name page, and that of t is u, which is no candidate.
     assert found[T] == pytest.approx(found[S], rel=1e-5)
+    # u's list has one link, to u, and t's list is a parent of u, too: n = 2 + 0 + 2.
+    size = r(1) + 0.5 * r(2) + r(0) + r(1)
+    direct = 0.25 * (r(1) + r(1)) / size * math.sqrt(4 / 3)
+    assert found[LISTS[0]] == pytest.approx(direct + TUNABLES.home_page, rel=1e-5)
     assert S not in scores(place, pages, words=0, context=0, names=0)
 
 
@@ -273,10 +424,16 @@ def test_links_are_a_reason_beside_each_page_asked_about(place: Path) -> None:
 
 
 def test_of_repeated_sections_the_counted_ones_are_shown(place: Path) -> None:
-    """u in five sections. The first and three more count. Another page is in each of the five."""
+    """u in five sections. The first and three more count. Another page is in each of the five.
+
+    The store has many more links: otherwise chance gives more than being on the page, as the fifth is.
+    """
     others = [f"https://other{n}.example/" for n in range(5)]
     links = [link for n, url in enumerate(others) for link in (Link(U, block=n), Link(url, block=n))]
-    make(place / "web.cocite", [Page(LISTS[0], headings=[f"H{n}" for n in range(5)], links=links)])
+    make(
+        place / "web.cocite",
+        [Page(LISTS[0], headings=[f"H{n}" for n in range(5)], links=links), elsewhere_in_store(100)],
+    )
     web = cocite.open(place / "web.cocite")
     told = {answer.url: answer.reasons[0].block for answer in web.related(U, context=0)}
     assert [told[url] for url in others] == ["H0", "H1", "H2", "H3", None]
