@@ -107,6 +107,27 @@ def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject) -> No
         same(found, list(expected))
 
 
+WIKI = [f"https://wiki.example/{n}" for n in range(8)]
+WIKI_LINKS = st.lists(st.builds(Link, url=st.sampled_from(WIKI), block=st.none() | st.integers(0, 1)), max_size=6)
+
+
+@given(links=st.lists(WIKI_LINKS, min_size=8, max_size=8), outside=WIKI_LINKS, data=st.data())
+@examples(25)
+def test_the_slow_truth_of_auto_on_one_site(links: list[list[Link]], outside: list[Link], data: st.DataObject) -> None:
+    """Pages of a wiki that link to each other, often both ways; a page of another site may link to some of them."""
+    pages = [Page(url, links=its) for url, its in zip(WIKI, links, strict=True)]
+    web = make_web([*pages, Page("https://list.example/", links=outside)])
+    truth = NaiveWeb.from_graph(web.graph)
+    parameters = data.draw(choices("auto"), label="parameters")
+    for url in WIKI:
+        for given_ in ({}, parameters):
+            seeds = [web.graph.find(url)]
+            found, used = fast(web, "auto", seeds, given_)
+            expected = naive.auto(truth, seeds, **given_)
+            assert used == expected.used
+            same(found, list(expected))
+
+
 @given(pages=webs(), data=st.data())
 @examples(15)
 def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: st.DataObject) -> None:
