@@ -333,7 +333,7 @@ def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
     both = 0.5 * (r(2) + 0.12 + 0.1 * r(2))  # t's own place gives it as much as s has
     listed = both - 1 / 3 * (both + both)
     assert found[S] == pytest.approx(listed / math.sqrt(listed) + TUNABLES.home_page, rel=1e-5)
-    # s has no same-name page, and that of t is u, which is no candidate.
+    # s has no same-name page, and that of t is u, which is not a candidate.
     assert found[T] == pytest.approx(found[S], rel=1e-5)
     # u's list has one link, to u, and t's list is a parent of u, too: n = 2 + 0 + 2.
     size = r(1) + 0.5 * r(2) + r(0) + r(1)
