@@ -121,8 +121,9 @@ def test_missing_data(data: Path, tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="Unknown collection 'beauty'; there are awesome"):
         datasets.read("beauty", data)
     for name in datasets.READERS:
-        with pytest.raises(BadSource, match=name):
-            datasets.read(name, tmp_path / "nowhere")
+        if not name.endswith("-docs") and not name.startswith("planted-"):  # from packages, and generated
+            with pytest.raises(BadSource, match=name.removesuffix("-links")):
+                datasets.read(name, tmp_path / "nowhere")
     (data / "webkb" / "pages.jsonl.gz").write_bytes(gzip.compress(b'{"url": 5}\n'))
     with pytest.raises(BadSource, match="does not have webkb: give the folder that has webkb/"):
         datasets.read("webkb", data)

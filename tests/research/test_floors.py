@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from research import datasets
+from research.doc_sites import SITES
 from research.floors import Gate, gates, measure
 from tests.conftest import long
 
-QUICK = ("cora", "webkb")
+QUICK = ("cora", "webkb", "planted-dense")
 
 
 @pytest.mark.parametrize(
@@ -31,4 +32,5 @@ def test_every_method_stays_above_its_floor(gate: Gate, shared: Path, place: Pat
 
 
 def test_every_collection_has_floors() -> None:
-    assert [gate.collection for gate in gates()] == list(datasets.READERS)
+    """All but documentation sites, which come from packages that a machine may not have."""
+    assert [gate.collection for gate in gates()] == [name for name in datasets.READERS if name not in SITES]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
-from cocite.operations.declare import Progress, Web, operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, check_writable, write_file
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
@@ -153,6 +153,7 @@ class Evaluate(Task, Filters):
         from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, page_in, run_in_store
         from cocite.evaluate.judgements import Run, page_of, read_judgements
         from cocite.sources.records import ReadReport
+        from cocite.web import Web
 
         report, path = ReadReport(), Path(self.judgements)
         chosen = methods_of(self.method or (() if self.run_files else (DEFAULT_METHOD, *COMPARED_METHODS)))

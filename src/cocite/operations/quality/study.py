@@ -6,7 +6,7 @@ from typing import Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Progress, Web, operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.quality.evaluate import EvaluationResult, html_option, methods_of, methods_option
 from cocite.operations.task import Task, check_writable, read_addresses
 from cocite.parameters import parameter
@@ -48,6 +48,7 @@ class StudyNew(Task):
 
     def do(self, progress: Progress) -> NewStudy:
         from cocite.evaluate.study import check_folder, new, write
+        from cocite.web import Web
 
         texts, folder = [*self.urls, *read_addresses(self.file)], Path(self.folder)
         if not texts:
