@@ -265,12 +265,14 @@ def linked(view: GraphView, found: Blend, around: Around, shared: Values) -> Val
         weights *= site_weights(view, page, children)
     kernels.add_shared(around.spouses, weights, kernels.Candidates(found.numbered.set, found.pages.number), shared)
     sources, targets = np.unique(around.parents.pages), np.unique(children)
-    from_sources, to_targets = rarity(graph.out_degree[sources]) + own_in, rarity(graph.in_degree[targets]) + own_out
-    for pages, others, values in ((sources, targets, from_sources), (targets, sources, to_targets)):
-        values *= np.where(np.isin(pages, others, assume_unique=True), 2 * TUNABLES.direct, TUNABLES.direct)
-        if not around.one_site:
-            values *= site_weights(view, page, pages)
-        np.add.at(shared, found.pages.number[found.numbered.find(pages)], values)
+    both = np.intersect1d(sources, targets, assume_unique=True)
+    for pages, to_page in ((sources, True), (targets, False), (both, True), (both, False)):
+        if len(pages):
+            values = rarity(graph.out_degree[pages]) + own_in if to_page else rarity(graph.in_degree[pages]) + own_out
+            values *= TUNABLES.direct
+            if not around.one_site:
+                values *= site_weights(view, page, pages)
+            np.add.at(shared, found.pages.number[found.numbered.find(pages)], values)
     listing = around.weights * rarity(graph.out_degree[around.listing.pages])
     size = float(listing.sum() + weights.sum()) + own_in + own_out
     neighbours = np.count_nonzero(around.weights) + len(children) + 2
