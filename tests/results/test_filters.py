@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
 from cocite.errors import BadParameter
+from cocite.parameters import parameters_of
 from cocite.related import methods
 from cocite.results.ask import ask, question
 from cocite.results.filters import Filters, passing
@@ -128,3 +131,11 @@ def test_hide_linked_pages_both_ways() -> None:
     everything = [f"https://{name}.example/" for name in "abc"]
     assert sorted(shown(web)) == everything
     assert shown(web, unlinked=True) == everything[2:]
+
+
+def test_the_schema_admits_every_day_but_a_leap_day() -> None:
+    """29 February is accepted, but no pattern can tell leap years, so the schema leaves it out."""
+    pattern = next(each.pattern for each in parameters_of(Filters) if each.name == "until")
+    days = [date(2021, 1, 1) + timedelta(day) for day in range(365)]
+    assert all(re.fullmatch(pattern, day.isoformat()) for day in days)
+    assert not any(re.fullmatch(pattern, text) for text in ("2021-02-29", "2021-04-31", "2021-13-01", "2021-1-1"))

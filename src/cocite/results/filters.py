@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from cocite.related.neighbourhood.scores import Scores
 
 MAX_SITES = 50
-_DATE = "[12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?)?"
+_DAY = "(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
+_DATE = f"[12][0-9]{{3}}(-({_DAY}))?"
 """For schemas; days after the 28th are checked against the calendar."""
 
 

@@ -30,7 +30,8 @@ page has. A page without links or without text gets results from what there is. 
 beside it on its host, by 0.25 times the part of its path that they share. With several query pages, scores add up,
 after the number reached.
 
-Weights were chosen on some lists and tested on others: docs/decisions/0050 and 0051, which also list what did not help.
+Weights for lists were chosen on some and tested on others, the others on all collections together: docs/decisions/0050
+and 0051, which also list what did not help.
 """
 
 from collections.abc import Sequence
@@ -83,7 +84,7 @@ class Params(Switches):
 
 @dataclass(frozen=True)
 class Tunables:
-    """Constants that were chosen on some lists and tested on others: docs/decisions/0050."""
+    """Constants: docs/decisions/0050 and 0051 say how they were chosen."""
 
     direct: float = 0.25  # a link from one page to the other, compared with a shared neighbour; twice if there are both
     own_site: float = 0.25  # factor for parents and children on the site of the query page
