@@ -49,7 +49,7 @@ class SourceKind(NamedTuple):
 
 @cache
 def source_kinds() -> dict[str, SourceKind]:
-    """Return all kinds of sources by name, in the order in which they are asked about a file: plugins first."""
+    """Return all kinds of sources by name, in the order of asking: plugins first."""
     own: list[SourceKind] = [import_module(f"cocite.sources.{module}").SOURCE for module in declared_kinds().values()]
     plugins: list[SourceKind] = [plugin.load() for plugin in entry_points(group="cocite.sources")]
     return {kind.name: kind for kind in [*plugins, *sorted(own, key=lambda kind: kind.order)]}

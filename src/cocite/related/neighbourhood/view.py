@@ -199,7 +199,7 @@ def is_one_of(pages: Pages, few: Pages) -> NDArray[np.bool_]:
 
 
 class Numbered:
-    """A growing set of pages, numbered 0, 1, … in the order in which they are added."""
+    """A growing set of pages, numbered 0, 1, … as they are added."""
 
     def __init__(self, capacity: int, *pages: Pages) -> None:
         table = np.full(1 << max(4, (2 * capacity).bit_length()), hash_tables.EMPTY, np.uint64)
