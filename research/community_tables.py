@@ -203,7 +203,7 @@ def by_words(web: Web, query: str, figure: Path | None = None) -> None:
     It needs a word on many more pages than the root set has: otherwise all of them are in it.
     """
     base = base_for(web, query, Params(window=0))
-    labels = labels_by_words(base, words_of_pages(web.graph, base.edges), query)
+    labels = labels_by_words(base, query)
     experiment(base, labels, f"awesome lists, {query!r}", BY_WORDS, figure)
 
 

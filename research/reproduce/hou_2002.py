@@ -16,7 +16,6 @@ from cocite.operations.words.communities import root_set
 from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.hits import iterate
 from cocite.related.neighbourhood.view import GraphView
-from cocite.results.community_words import words_of_pages
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research.datasets import Held
@@ -56,7 +55,7 @@ def by_words(data: Data) -> tuple[BaseSet, Labels]:
     web, params = data.web("awesome"), Params(window=0)
     root = root_set(web, WORD, [], params)[0]
     base = BaseSet(GraphView(web.graph, root, params), [root], params)
-    return base, labels_by_words(base, words_of_pages(web.graph, base.edges), WORD)
+    return base, labels_by_words(base, WORD)
 
 
 def table_1(data: Data) -> Figures:

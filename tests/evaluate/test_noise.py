@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.evaluate.noise import (
@@ -23,12 +25,15 @@ from cocite.evaluate.noise import (
     read_labels,
     sweep,
 )
+from cocite.operations.words.communities import root_set
 from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.view import GraphView
-from cocite.sources.records import ReadReport
+from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
+from cocite.words.search import ready_search
+from research import datasets
 from research.planted import Planted, pages_of, planted
-from tests.graph.webs import make, page
+from tests.graph.webs import examples, make, page
 
 DENSITIES, SEEDS = (0.05, 0.1, 0.3), (1, 2, 3)
 WHOLE = Params(window=0, in_links=1000)
@@ -92,17 +97,21 @@ def test_the_same_seed_gives_the_same_pages() -> None:
 # ------------------------------------------------------------------------------------------------------------- by hand
 
 R, T, S, N, M = ("https://" + name + ".example/" for name in ("r", "topic", "suspect", "noise", "more-noise"))
-R2 = "https://r2.example/"
+R2, L = "https://r2.example/", "https://list.example/"
 HAND = [page(R, T, S, N), page(R2, T), page(M, R)]
 """Root pages R and R2, not linked: c = 1. A: T (1, 1), S, N and M (1, 0): k = 1, as AᵀA = [[4, 1], [1, 1]] has the
 roots (5 ± √13)/2, singular values 2.074 and 0.835, a fall of 0.6. v = (0.957, 0.290): measures 1.247 and 0.957."""
 
 
-def by_hand(place: Path, params: Params = WHOLE) -> BaseSet:
-    make(place / "web.cocite", HAND)
+def by_hand(place: Path) -> BaseSet:
+    return base_around(place, HAND)
+
+
+def base_around(place: Path, pages: list[Page]) -> BaseSet:
+    make(place / "web.cocite", pages)
     graph = Web(place / "web.cocite").graph
     root = pages_of(graph, [R, R2]).tolist()
-    return BaseSet(GraphView(graph, root, params), [root], params)
+    return BaseSet(GraphView(graph, root, WHOLE), [root], WHOLE)
 
 
 def test_rates_by_hand(place: Path) -> None:
@@ -144,13 +153,66 @@ def test_falls_by_hand(place: Path) -> None:
     assert Fall(0, True, 0.0, 0.0).rate == 0.0 and mean_rate([]) == 0.0
 
 
-def test_labels_by_the_words_of_a_query(place: Path) -> None:
-    base = by_hand(place)
-    graph = base.view.graph
-    words = {graph.find(T): {"harvards", "university"}, graph.find(S): {"harvard"}, graph.find(N): {"beer"}}
-    labels = labels_by_words(base, words, "Harvard!")
+def test_labels_look_at_the_whole_text_of_a_page(place: Path) -> None:
+    """Noise contains no query term (Hou & Zhang 2002, §4): the text counts, a link's text only if nothing else does.
+
+    S has the word after 5,000 characters of text. N was fetched and has not the word, though a link to it does. T was
+    never fetched, and the heading above a link to it has the word. L is a list, and one of its links has the word. M
+    has none.
+    """
+    pages = [
+        Page(R, links=[Link(T, "Home", 0), Link(S, "Beer", 1), Link(N, "Harvard beer", 1)], headings=["Harvards", ""]),
+        Page(R2, links=[Link(T, "Home")]), Page(M, links=[Link(R, "Root")]),
+        Page(L, links=[Link(R, "Harvard"), Link(R2, "Yale")]),
+        Page(S, "Elektronik", text="word " * 1000 + "Harvard."), Page(N, "Beer", text="A beer company"),
+    ]  # fmt: skip
+    base = base_around(place, pages)
+    graph, labels = base.view.graph, labels_by_words(base, "Harvard!")
     assert {graph.address(each) for each in base.edges.pages[labels.noise]} == {N, M}
     assert {graph.address(each) for each in base.edges.pages[labels.suspected]} == {S}
+    assert not labels_by_words(base, "go a").noise[base.edges.pages == graph.find(N)]  # short words count, too
+
+
+TERMS = st.sampled_from(("war", "Wars", "wär", "peace", "x", ""))
+
+
+@examples(40)
+@given(
+    title=TERMS,
+    text=st.lists(TERMS, max_size=4),
+    heading=TERMS,
+    own=TERMS,
+    anchor=TERMS,
+    above=TERMS,
+    fill=st.integers(0, 300),
+)
+def test_labels_as_one_would_read_the_pages(
+    title: str, text: list[str], heading: str, own: str, anchor: str, above: str, fill: int, fast_root: Path
+) -> None:
+    """A literal reading: all words of the page if it has any, else those of its title and of the link to it."""
+    page_text = " ".join(["and " * fill, *text]).strip()
+    pages = [
+        Page(R, links=[Link(T, anchor, 0)], headings=[above]), Page(R2, links=[Link(R)]),
+        Page(T, title, text=page_text, links=[Link(R2, own, 0)], headings=[heading]),
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        base = base_around(Path(folder), pages)
+        noise = labels_by_words(base, "war").noise[base.edges.pages == base.view.graph.find(T)]
+    read = [heading, own, page_text]
+    read = [title, *read] if any(read) else [title, anchor, above]
+    words = " ".join(read).lower().replace("ä", "a").split()
+    assert noise.tolist() == [not {"war", "wars"} & set(words)]
+
+
+def test_447_pages_of_an_encyclopedia_have_the_word_war(shared: Path, place: Path) -> None:
+    """200 of them are the root set; the others are on topic, though neither their titles nor links have the word."""
+    datasets.make(datasets.read("wikispeedia", shared / "data"), place / "wiki.cocite", search=False)
+    web, params = Web(place / "wiki.cocite"), Params(window=0, unit="none")
+    web.search = ready_search(web.graph)
+    root = root_set(web, "war", [], params)[0]
+    base = BaseSet(GraphView(web.graph, root, params), [root], params)
+    labels = labels_by_words(base, "war")
+    assert int((labels.known & ~labels.noise).sum()) + len(root) == 447
 
 
 def test_labels_of_a_file(place: Path) -> None:
@@ -208,7 +270,7 @@ def test_a_report_has_all_tables(place: Path) -> None:
 
 def test_words_of_root_pages_only_are_reported(place: Path) -> None:
     base = by_hand(place)
-    told = noise_report(base, labels_by_words(base, {}, "harvard"), BY_WORDS, (0.5,))
+    told = noise_report(base, labels_by_words(base, "harvard"), BY_WORDS, (0.5,))
     assert (
         told.to_dict()["labels"]["noise"] == 4 == told.to_dict()["labels"]["labelled"]
         and "whatever their topic" in told.about

@@ -45,6 +45,7 @@ SAME = [
      f"hubs {ROBIN} --authorities --by in_degree --rounds 1"),
     ("search?q=birds&k=2", "search birds -k 2"),
     ("communities?q=birds&k=3", "communities birds -k 3"),
+    (f"filter?q=birds&url={ROBIN}&url={WREN}", f"filter birds --page {ROBIN} --page {WREN}"),
     (f"communities?url={ROBIN}&url={WREN}&no_npea=true&k=5", f"communities --page {ROBIN} --page {WREN} --no-npea"),
     ("keywords?q=birds&k=4", "keywords birds -k 4"),
     (f"keywords?url={BIRDS}", f"keywords --page {BIRDS}"),

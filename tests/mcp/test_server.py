@@ -22,7 +22,7 @@ from tests.http.conftest import BIRDS, EVIL
 from tests.http.test_store import EAGLE, add_eagle
 from tests.mcp.conftest import call, text
 
-TOOLS = {"related_pages", "compare", "hubs", "communities", "keywords", "links"}
+TOOLS = {"related_pages", "compare", "hubs", "communities", "filter_pages", "keywords", "links"}
 ROBIN, WREN = "https://robin.example/", "https://wren.example/"
 
 
@@ -112,6 +112,7 @@ def test_hubs_and_authorities(server: Server[Any]) -> None:
 
 def test_communities_and_keywords_wait_for_side_data_being_built(server: Server[Any]) -> None:
     found = ask(server, "communities", query="birds", k=2)
+    assert ask(server, "filter_pages", query="birds", k=2)["kept_in_all"] > 1
     assert found["communities"] and len(found["communities"][0]["authorities"]) <= 2
     words = ask(server, "keywords", words=["birds"], k=3)
     assert words["asked"] == ["birds"] and words["of_page"] == [] and len(words["similar"]) <= 3

@@ -31,10 +31,10 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods.community import BaseSet
 from cocite.related.neighbourhood.hits import iterate
 from cocite.related.neighbourhood.npea import ROOT_STATISTICS, Marks
+from cocite.results.community_words import have_words
 from cocite.results.naming import titles_of
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport
-from cocite.words.tokens import forms, words_of
 
 NOISE_LABELS = ("noise", "topic")
 DELTAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -62,11 +62,9 @@ def labels_of(base: BaseSet, noise: Marks, known: Marks | None = None) -> Labels
     return Labels(noise & labelled, ~noise & labelled & (base.linkage.ties <= 1), labelled)
 
 
-def labels_by_words(base: BaseSet, words: dict[int, set[str]], query: str) -> Labels:
-    """The paper's labels: a page without any word of the query is noise. `words` has the known words of pages."""
-    asked = {form for word in words_of(query) for (form,) in forms((word,))}
-    pages = base.edges.pages.tolist()
-    return labels_of(base, np.array([not asked & words.get(page, set()) for page in pages], np.bool_))
+def labels_by_words(base: BaseSet, query: str) -> Labels:
+    """The paper's labels: a page without any word of the query is noise."""
+    return labels_of(base, ~have_words(base.view.graph, base.edges, query))
 
 
 def read_labels(path: Path, base: BaseSet, report: ReadReport) -> Labels:

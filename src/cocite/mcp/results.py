@@ -136,6 +136,33 @@ class CommunitiesShape(Shape):
         return joined(head, lines, self.note)
 
 
+class FilteredPageShape(PageShape):
+    """A page, and why it was kept or dropped."""
+
+    label: str = Field(description="By the words: topic, suspected or noise; empty without words")
+    why: str
+
+
+class FilteredShape(Shape):
+    """Pages that were kept and dropped."""
+
+    kept: list[FilteredPageShape]
+    dropped: list[FilteredPageShape]
+    kept_in_all: int
+    dropped_in_all: int
+    unknown: list[Url] = Field(description="Addresses that the store doesn't have")
+    note: str = ""
+
+    def __str__(self) -> str:
+        head = f"kept: {self.kept_in_all:,}; dropped: {self.dropped_in_all:,}; unknown: {len(self.unknown):,}"
+        lines = [
+            f"- {verb} {page}: {page.why}{f' ({page.label})' if page.label else ''}"
+            for verb, pages in (("keep", self.kept), ("drop", self.dropped))
+            for page in pages
+        ]
+        return joined(head, lines, self.note)
+
+
 class KeywordShape(Shape):
     """A word."""
 
@@ -248,6 +275,7 @@ SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, An
     "hubs": (PagesShape, _pages),
     "compare": (ComparisonShape, _comparison),
     "communities": (CommunitiesShape, _communities),
+    "filter": (FilteredShape, lambda web, asked, result: {**result.to_dict()}),
     "keywords": (KeywordsShape, _keywords),
     "links": (LinksShape, _links),
 }

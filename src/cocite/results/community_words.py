@@ -3,6 +3,8 @@
 Most pages of a link graph were never fetched. A page's words are therefore those of its title, and those that the
 linking pages of the neighbourhood use for it: link text, the words around it, and the heading above it.
 
+Whether a page has a word of a query is another question, and its whole text is read for it (`have_words`).
+
 The weight of a word is ln(pages / pages with the word), times the sum of the weights of the authorities that have it.
 Pages are counted in the whole store if it has a search index, else in the neighbourhood. Stop words are ignored unless
 they are part of the query, such as "home" in "home automation".
@@ -10,11 +12,12 @@ they are part of the query, such as "home" in "home automation".
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Set
+from collections.abc import Callable, Set
 from itertools import zip_longest
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.kernels.related.hubs_authorities import Edges
@@ -35,27 +38,48 @@ MIN_WORD_CHARS = 3
 _ADDRESS = re.compile(r"\s*(?:https?:|www\.)\S*")
 
 
-def words_of_pages(graph: Graph, edges: Edges) -> dict[int, set[str]]:
-    """The words of each page of a neighbourhood that has any."""
+def words_of_pages(
+    graph: Graph, edges: Edges, split: Callable[[str], set[str]] | None = None, max_lists: int = MAX_LISTS
+) -> dict[int, set[str]]:
+    """The words of each page of a neighbourhood that has any; `split` returns the words of a text."""
+    words: Callable[[str], set[str]] = split or _words
     found: dict[int, set[str]] = defaultdict(set)
     titled = graph.array("title.pages")
     for page in edges.pages[np.isin(edges.pages, titled)].tolist():
-        found[page] |= _words(graph.title(page))
+        found[page] |= words(graph.title(page))
     degree = np.diff(edges.starts)
-    hubs = np.argsort(-degree, kind="stable")[:MAX_LISTS]
+    hubs = np.argsort(-degree, kind="stable")[:max_lists]
     inside = set(edges.pages.tolist())
     for hub in edges.pages[hubs[degree[hubs] > 0]].tolist():
         if graph.out_degree[hub] > MAX_LINKS:
             continue
         links = graph.links_from(hub)
-        headings = [_words(text) for text in graph.headings(hub)]
+        headings = [words(text) for text in graph.headings(hub)]
         texts = zip_longest(links.targets.tolist(), links.blocks.tolist(), graph.anchors(hub), graph.contexts(hub))
         for target, block, anchor, context in texts:
             if target in inside:
-                found[target] |= _words(anchor) | _words(context)
+                found[target] |= words(anchor) | words(context)
                 if 0 <= block < len(headings):
                     found[target] |= headings[block]
-    return {page: words for page, words in found.items() if words}
+    return {page: own for page, own in found.items() if own}
+
+
+def have_words(graph: Graph, edges: Edges, query: str) -> NDArray[np.bool_]:
+    """Which pages of a neighbourhood have a word of a query, with or without a plural s.
+
+    All texts of a page are read: title, headings, text, and the texts of its links. A page that has none but a title
+    was never fetched; it is judged by its title and by the texts of the neighbourhood's links to it.
+    """
+    asked = {form for word in words_of(query) for (form,) in forms((word,))}
+
+    def split(text: str) -> set[str]:
+        return asked.intersection(words_of(text)) if text else set()
+
+    by_links, found = words_of_pages(graph, edges, split, len(edges.pages)), np.zeros(len(edges.pages), np.bool_)
+    for at, page in enumerate(edges.pages.tolist()):
+        own = "\n".join([graph.text(page), *graph.headings(page), *graph.anchors(page), *graph.contexts(page)])
+        found[at] = bool(split(own) or split(graph.title(page))) if own.strip() else page in by_links
+    return found
 
 
 def _words(text: str) -> set[str]:

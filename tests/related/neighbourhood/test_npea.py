@@ -11,10 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
+from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood import npea
 from cocite.related.neighbourhood.hits import Edges
-from cocite.related.neighbourhood.npea import Elimination, Linkage, Measured, filter_pages
-from cocite.related.neighbourhood.view import GraphView, Switches
+from cocite.related.neighbourhood.npea import Elimination, Linkage, Measured
+from cocite.related.neighbourhood.view import GraphView
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.related.methods import naive_community
@@ -203,8 +204,9 @@ def test_as_a_filter_of_any_pages(place: Path) -> None:
     make(place / "web.cocite", [page(r0, p2), page(p2, r1), page(p3, r0), page(other, p3)])
     graph = Web(place / "web.cocite").graph
     root, pages = (np.array([graph.find(address) for address in of], np.uint32) for of in ((r1, r0), (other, p3, p2)))
-    kept, found = filter_pages(GraphView(graph, [], Switches()), root, pages, Elimination())
-    assert [graph.address(each) for each in kept] == [r0, r1, p2]
+    base = BaseSet(GraphView(graph, [], Params()), [root.tolist()], Params(), pages)
+    found = base.measured
+    assert [graph.address(each) for each in base.rest.pages] == [r0, r1, p2]
     assert (found.threshold, found.keep.tolist()) == (1.0, [True, True, True, False, False])
 
 

@@ -1,10 +1,11 @@
-"""How `cocite keywords` and `cocite communities` show their results."""
+"""How `cocite keywords`, `cocite communities` and `cocite filter` show their results."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from cocite.cli.terminal import Cell, Screen, show_table
 from cocite.operations.words.communities import CommunitiesFound, CommunityResult, Member
+from cocite.operations.words.filter import PagesFiltered
 from cocite.operations.words.keywords import Keyword, KeywordsBuilt, KeywordsFound, KeywordsOfPage, PageKeyword
 from cocite.text import count
 
@@ -96,3 +97,15 @@ def show_both(screen: Screen, found: CommunitiesFound, plain: CommunitiesFound) 
                 one, other = (each[at] if at < len(each) else None for each in lists)
                 screen.row(cell(one), cell(other, other is not None and other.page in found.left_out), indent=4)
         screen.blank()
+
+
+def show_filtered(screen: Screen, asked: Any, result: PagesFiltered) -> None:
+    """Kept pages, then dropped ones, each with its label and the reason."""
+    for verb, pages in (("keep", result.kept), ("drop", result.dropped)):
+        for each in pages:
+            cells = Cell(verb, 4, "green" if verb == "keep" else "red"), Cell(each.label, 9, "dim")
+            wide = min(len(each.url), int(screen.width * 0.4)) if screen.live else 0
+            screen.row(*cells, Cell(each.url, wide, "cyan"), Cell(each.why, style="dim"))
+    if screen.live:
+        counts = f"{count(result.kept_in_all, 'page')} kept, {result.dropped_in_all:,} dropped"
+        screen.line((f"{counts}; {count(result.root, 'root page')}; {result.milliseconds:.1f} ms", "dim"))

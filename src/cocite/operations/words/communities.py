@@ -206,8 +206,7 @@ class FindCommunities(Operation):
             raise BadParameter("--sweep needs words, or --labels FILE, to know which pages are noise")
         if not self.query.strip() and not self.urls:
             raise BadParameter("Nothing to look for: give some words, or pages")
-        if parse(self.method)[0] != COMMUNITY_METHOD:
-            raise BadParameter(f"Communities are found by the method {COMMUNITY_METHOD}, not {self.method!r:.100}")
+        check_method(self.method)
 
     def prepare(self, web: Web) -> None:
         from cocite.words.search import ready_search
@@ -250,16 +249,20 @@ class FindCommunities(Operation):
         return "see links with cocite links, or try 'community(unit=none)'" if result.root else ""
 
 
+def check_method(call: str) -> None:
+    """Refuse another method than that of communities, whose parameters also limit a base set."""
+    if parse(call)[0] != COMMUNITY_METHOD:
+        raise BadParameter(f"This is done by the method {COMMUNITY_METHOD}, not {call!r:.100}")
+
+
 def with_experiment(found: CommunitiesFound, labels: str) -> CommunitiesFound:
     """The same, with how well noise is found in the base set: by labels of a file, or by the words."""
     from cocite.evaluate.noise import BY_WORDS, labels_by_words, noise_report, read_labels
-    from cocite.results.community_words import words_of_pages
     from cocite.sources.records import ReadReport
 
     base = found.found.base
     if not labels:
-        words = words_of_pages(base.view.graph, base.edges)
-        return replace(found, experiment=noise_report(base, labels_by_words(base, words, found.query), BY_WORDS))
+        return replace(found, experiment=noise_report(base, labels_by_words(base, found.query), BY_WORDS))
     report, path = ReadReport(), Path(labels)
     return replace(found, labels=report, experiment=noise_report(base, read_labels(path, base, report), path.name))
 
@@ -367,11 +370,21 @@ def _noise(base: BaseSet, pages: Pages) -> tuple[NoisePage, ...]:
     from cocite.related.neighbourhood.scores import rounded
     from cocite.results.naming import titles_of
 
-    titles, measured, roots, found = titles_of(base.view.graph), base.measured, int(base.root.sum()), []
-    below = f"is below {measured.threshold:.3g}, the {STATISTIC_NAMES.get(base.params.npea, '')} of the root set"
+    titles, measured, found = titles_of(base.view.graph), base.measured, []
     for page, at in zip(pages.tolist(), base.edges.pages.searchsorted(pages).tolist(), strict=True):
-        measure, links = float(measured.measure[at]), int(measured.ties[at])
-        linked = f"linked with {links} of {roots} root pages" if links else "no link with root pages"
-        why = f"{linked}; its measure {measure:.3g} {below}"
-        found.append(NoisePage(titles.address(page), titles.of(page), rounded(measure), links, why, page))
+        measure, links = rounded(float(measured.measure[at])), int(measured.ties[at])
+        found.append(NoisePage(titles.address(page), titles.of(page), measure, links, why_npea(base, at), page))
     return tuple(found)
+
+
+def why_npea(base: BaseSet, at: int) -> str:
+    """Why NPEA keeps or removes a page of a base set."""
+    measured, links, roots = base.measured, int(base.measured.ties[at]), int(base.root.sum())
+    if base.root[at]:
+        return "in the root set"
+    linked = f"linked with {links} of {roots} root pages" if links else "no link with root pages"
+    if not measured.threshold:
+        return linked
+    limit = f"{measured.threshold:.3g}, the {STATISTIC_NAMES[base.params.npea]} of the root set"
+    verb = "reaches" if measured.keep[at] else "is below"
+    return f"{linked}; its measure {float(measured.measure[at]):.3g} {verb} {limit}"

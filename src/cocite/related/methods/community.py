@@ -85,11 +85,16 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 class BaseSet:
     """A base set: its links, its root pages, and the pages that are not noise."""
 
-    def __init__(self, view: GraphView, roots: Sequence[Sequence[int]], params: Params) -> None:
-        """`roots` are the root pages in parts; the pages around each part are kept apart in `each`."""
+    def __init__(
+        self, view: GraphView, roots: Sequence[Sequence[int]], params: Params, pages: Pages | None = None
+    ) -> None:
+        """`roots` are the root pages in parts; the pages around each part are kept apart in `each`.
+
+        If `pages` are given, they and the root pages are the base set.
+        """
         self.view, self.params = view, params
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
-        self.each = [self._around(part, every) for part in roots]
+        self.each = [self._around(part, every) for part in roots] if pages is None else [np.union1d(every, pages)]
         self.edges = ascending(edges_among(view, np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)))
         self.root: Marks = np.isin(self.edges.pages, view.representatives(every))
 

@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.hits import edges_among
 from cocite.related.neighbourhood.spectra import Matrix, kept, right_vectors, symmetric_left_vectors
-from cocite.related.neighbourhood.view import GraphView, Pages
 
 Marks = NDArray[np.bool_]
 ROOT_STATISTICS: dict[str, Callable[[Matrix], Any]] = {"avg": np.mean, "max": np.max, "min": np.min}
@@ -139,14 +137,3 @@ def chosen(edges: Edges, nodes: NDArray[np.intp]) -> Edges:
     among = among[np.argsort(sources[among], kind="stable")]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(sources[among], minlength=len(nodes)))])
     return Edges(edges.pages[nodes], edges.unit[nodes], edges.units, starts, ends[among].astype(np.int32))
-
-
-def filter_pages(view: GraphView, root: Pages, pages: Pages, params: Elimination) -> tuple[Pages, Measured]:
-    """NPEA alone: the pages that have enough links with the root pages, and the root pages.
-
-    If near-duplicates are merged, these are representatives. Pages are in the order of addresses, as are the measures
-    of all pages.
-    """
-    edges = ascending(edges_among(view, np.union1d(root, pages).astype(np.uint32)))
-    found = Linkage(edges, np.isin(edges.pages, view.representatives(root))).measured(params)
-    return edges.pages[found.keep], found
