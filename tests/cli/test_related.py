@@ -122,7 +122,7 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
         (["-m", "proximity(alpha=nan)"], "alpha must be a number from 0 to 100, not 'nan'"),
         (["-m", "companion(seed=-1)"], "seed must be a whole number from 0 to 9223372036854775807, not '-1'"),
         (["-m", "companion(stop=no.txt)"], "Unknown file 'no.txt' of stop pages: check the path"),
-        (["-m", "companion(unit=planet)"], "unit must be one of site, domain, host, none, not 'planet'"),
+        (["-m", "companion(unit=planet)"], "unit must be one of auto, site, domain, host, none, not 'planet'"),
         (["-m", "companion(parents="], "Invalid method 'companion(parents='; write companion or"),
         (["-m", "companion(parents=1, parents=2)"], "parents is given twice in"),
         (["-m", "companion(sizes=3)"], "companion has no parameter 'sizes'; it has"),
@@ -191,9 +191,9 @@ def test_why_nothing_is_found(place: Path) -> None:
             "c.example, d.example are known, but auto finds nothing related: look at their links",
         ),
         (
-            ["own.example", "-m", "companion(parents=9)"],
+            ["own.example", "-m", "companion(parents=9, unit=site)"],
             "own.example is known, but linked only from pages of its own site: "
-            "try the method 'companion(parents=9, unit=none)'",
+            "try the method 'companion(unit=none, parents=9)'",
         ),
     ):
         ran = run("related", *given, "-i", place / "web.cocite")

@@ -25,7 +25,7 @@ UNKNOWN = 1 << 40
 
 def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, stop: Iterable[int]) -> View:
     """The web as a question with these parameters sees it."""
-    return View(
+    view = View(
         truth,
         used,
         params.unit,
@@ -35,6 +35,8 @@ def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, sto
         boilerplate=params.boilerplate,
         seed=params.seed,
     )
+    limit = getattr(params, "parents", LOOKED_AT)
+    return view.with_unit(used, {parent for page in used for parent in view.random_parents(page, limit)})
 
 
 SHARED = (

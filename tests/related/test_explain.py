@@ -20,7 +20,7 @@ from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, make
 from tests.related.methods.naive import NaiveWeb
-from tests.related.methods.test_methods import OWN, SWITCHES
+from tests.related.methods.test_methods import OWN, SWITCHES, WIKI, WIKI_LINKS
 from tests.related.methods.webs import webs
 from tests.related.proof import LOOKED_AT, UNKNOWN, Proof, Trails, view_of
 from tests.webs import make_web
@@ -75,6 +75,17 @@ def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject)
         prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
 
 
+@pytest.mark.parametrize("name", LINK_METHODS)
+@given(links=st.lists(WIKI_LINKS, min_size=8, max_size=8))
+@examples(6)
+def test_every_reason_is_true_on_one_site(name: str, links: list[list[Link]]) -> None:
+    """Pages of one site count one by one there, and no reason says otherwise."""
+    web = make_web([Page(url, links=its, headings=HEADINGS) for url, its in zip(WIKI, links, strict=True)])
+    truth = NaiveWeb.from_graph(web.graph)
+    for page in range(web.graph.pages):
+        prove(web, truth, methods.method(name), [page], [])
+
+
 def clicks_of(graph: Graph, trails: Trails) -> Clicks:
     """The clicks of trails, and the other pairs of pages in each, added up."""
     times = dict[tuple[int, int], list[float]]()
@@ -110,7 +121,7 @@ def test_groups_are_what_cocitation_counts(pages: list[Page], data: st.DataObjec
     cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
     for _ in range(8):
         seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
-        unit = data.draw(st.sampled_from(["none", "site"]), label="unit")
+        unit = data.draw(st.sampled_from(["none", "site", "auto"]), label="unit")
         method = methods.method("cocitation", {"unit": unit, "window": 0})
         for answer in ask(web, Question(("",) * len(seeds), tuple(seeds)), method, 10**4):
             assert answer.score == sum(reason.voices or 0 for reason in answer.reasons)

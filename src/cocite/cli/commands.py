@@ -67,7 +67,8 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
     """Ask and show; exits with 1 if there is nothing to show, with 2 after a failure."""
     with naming_options(operation):
         asked = make(operation, "cli", values)
-        if json + getattr(asked, "csv", False) + getattr(asked, "tsv", False) > 1:
+        table = getattr(asked, "csv", False) + getattr(asked, "tsv", False)
+        if json + table > 1:
             raise BadParameter("--json, --csv and --tsv: give one of them")
         try:
             web, result = answer(asked, index, json or getattr(asked, "quiet", False))
@@ -77,10 +78,13 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
         return
     for warning in asked.warnings(web, result):
         complain(warning)
+    screen, note = Screen(), getattr(result, "note", "")
     if json:
-        Screen().json(result.to_dict())
+        screen.json(result.to_dict())
     else:
-        show(Screen(), asked, result)
+        if note:
+            complain(note) if table else screen.line((note, "yellow"))
+        show(screen, asked, result)
     if failure := asked.failure(result):
         complain(failure)
         raise typer.Exit(WRONG)

@@ -169,7 +169,8 @@ class OperationQuestion:
             return self.file(web, load, separated(result, mark).encode(), media)
         found = result.to_dict()
         if isinstance(found, dict):
-            more = {"limits": self.limits(web.graph, load), "note": self.operation.why_empty(web, result)}
+            note = ". ".join(filter(None, (found.get("note"), self.operation.why_empty(web, result))))
+            more = {"limits": self.limits(web.graph, load), "note": note}
             found |= {name: value for name, value in more.items() if value}
         if self.words:
             put_into_words(found, result)

@@ -75,7 +75,7 @@ class PagesShape(Shape):
     )
     method: str
     pages: list[RelatedPageShape]
-    note: str = Field("", description="What to do next, if anything")
+    note: str = Field("", description="What to know about the results, and what to do next, if anything")
 
     def __str__(self) -> str:
         head = f"by {self.method} for {', '.join(self.query)}"
@@ -265,7 +265,7 @@ def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
         for section in result.blocks
         for link in section.links
     ]
-    note = "" if result.page["read"] else "The page itself wasn't fetched: only links to it are known."
+    note = "" if result.page["read"] else "The page itself wasn't fetched: only links to it are known"
     counts = {name: result.page[name] for name in ("links_out", "links_in")}
     return {"page": page, **counts, "out": out, "cited_by": result.cited_by, "note": note}
 
@@ -286,5 +286,5 @@ def shaped(web: Snapshot, asked: Operation, result: Any) -> Shape:
     """The short form of a result."""
     shape, read = SHAPES[asked.about.name]
     fields = read(web, asked, result)
-    why = asked.why_empty(web, result)
-    return shape.model_validate(fields | ({"note": why} if why else {}))
+    notes = (fields.get("note"), getattr(result, "note", ""), asked.why_empty(web, result))
+    return shape.model_validate({**fields, "note": ". ".join(filter(None, notes))})

@@ -141,7 +141,7 @@ class Answers(ResultRows[Answer], Result):
     def __repr__(self) -> str:  # str(), too: a prompt shows a list, not all reasons of all answers
         head = clean(f"related to {', '.join(self.query)} by {self.method}")
         rows = [f"{each.rank:3d}  {each.score:<11g} {clean(f'{each.url}  {each.title}')}" for each in self]
-        return "\n".join([head, *(rows or ["  nothing"])])
+        return "\n".join(filter(None, [head, clean(self.note), *(rows or ["  nothing"])]))
 
 
 NODE_FACTS = ("kind", "title", "rank", "score", "page")

@@ -113,7 +113,7 @@ def ask(
         evidence: Iterable[Sequence[Evidence]] = repeat((), len(chosen))
         if explained and chosen:
             evidence = method.explain(web, scores, np.array([page for page, _ in chosen], np.uint32))
-        titles, facts, notes = titles_of(graph), dict(scores.facts), list(asked.notes)
+        titles, facts, notes = titles_of(graph), dict(scores.facts), [*asked.notes, *scores.notes]
         if isinstance(params, Switches) and params.ignores_some:
             facts |= GraphView(graph, scores.used, params, web.known_pages(params.stop)).ignored()
         used = [graph.canonical(page).removeprefix("name:") for page in scores.used]

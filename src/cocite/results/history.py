@@ -112,7 +112,8 @@ def relate_history(web: Web, history: History, method: Method) -> Scores:
         return [list(dict.fromkeys(each)) for each in take_turns(found)]
 
     never = np.unique(np.concatenate(excluded)).astype(np.uint32)
-    return Scores(pages, values, tuple(used), never, facts=facts, evidence=evidence)
+    notes = tuple(dict.fromkeys(note for each in parts for note in each.notes))
+    return Scores(pages, values, tuple(used), never, facts=facts, notes=notes, evidence=evidence)
 
 
 def _about(used: Sequence[int], found: list[list[Evidence]]) -> list[list[Evidence]]:

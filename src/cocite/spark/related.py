@@ -96,14 +96,14 @@ def write_related(
     all_links = params.rel == "all" and params.boilerplate
     plain = all_links and not params.stop_degree and not len(stop)
     needs = Needs(
-        units=params.unit != "none",
+        units=params.named_unit != "none",
         fingerprints=not plain,
         attributes=method.name == "proximity" or not all_links,
         children=getattr(params, "children", 0) if getattr(params, "child_parents", 0) else 0,
         whole=not all_links,
         window=params.window if method.name == "proximity" and plain else 0,
     )
-    pages = shards.pages.withColumn("unit", F.col(params.unit) if needs.units else F.lit(0))
+    pages = shards.pages.withColumn("unit", F.col(params.named_unit) if needs.units else F.lit(0))
     if not params.merge:
         pages = pages.withColumn("representative", F.lit(None).cast("long"))
     job = RelatedJob(folder, shards._replace(pages=pages), needs, params.parents if plain else SAMPLE_PARENTS, kind)

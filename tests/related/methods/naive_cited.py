@@ -29,6 +29,7 @@ def cocitation_degrees(view: View, seeds: Sequence[int], parents: int, window: i
     Parents on one unit, or near-duplicates, are one parent that has the links of all.
     """
     candidates = siblings(view, seeds, parents, window)
+    view = view.with_unit(seeds, {parent for page in seeds for parent in view.random_parents(page, parents)})
     degrees = {view.node(page): [0] * len(seeds) for page in candidates}
     for which, page in enumerate(seeds):
         for group in view.groups(view.random_parents(page, parents)):
@@ -103,6 +104,7 @@ def proximity(
     """
     start = Start(web, seeds, unit, switches, lambda view, page: bool(siblings(view, [page], parents, window)))
     view = start.view
+    view = view.with_unit(start.used, {parent for page in start.used for parent in view.random_parents(page, parents)})
     candidates = siblings(view, start.used, parents, window)
     scores = {view.node(page): [0.0] * len(start.used) for page in candidates}
     for which, page in enumerate(start.used):

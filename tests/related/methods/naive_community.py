@@ -125,9 +125,15 @@ def npea(
     return Noise(measures, threshold, k)
 
 
+def with_unit(view: View, root: Collection[int], limits: Limits) -> View:
+    """With unit auto, without units if all root pages are on one."""
+    return view.with_unit(sorted(root)[:1], sorted(root)[1:], base_set(view, root, root, limits))
+
+
 def without_noise(view: View, root: Collection[int], limits: Limits, delta: float, npea_: str, basis: str) -> set[Edge]:
     """The edges among the pages of the base set that are not noise."""
     pages = base_set(view, root, root, limits)
+    view = with_unit(view, root, limits)
     edges = edges_between(view, pages)
     base, roots = {view.node(page) for page in pages}, {view.node(page) for page in root}
     found = None if npea_ == "off" else npea(edges, base, roots, delta, npea_, basis)
@@ -144,7 +150,7 @@ def community(
     parents: int = 200,
     window: int = 8,
     in_links: int = 50,
-    unit: str = "site",
+    unit: str = "auto",
     npea: str = "avg",
     delta: float = 0.5,
     basis: str = "svd",
@@ -161,12 +167,13 @@ def community(
 
     def good(view: View, page: int) -> bool:
         root = roots(view, page)
-        return bool(edges_between(view, base_set(view, root, root, limits)))
+        return bool(edges_between(with_unit(view, root, limits), base_set(view, root, root, limits)))
 
     start = Start(web, seeds, unit, given, good)
     view = start.view
     root = {page for seed in start.used for page in roots(view, seed)}
     edges = without_noise(view, root, limits, delta, npea, basis)
+    view = with_unit(view, root, limits)
     if not edges:
         return Ranking([], start.used, {})
     ones = dict.fromkeys(edges, 1.0)

@@ -15,7 +15,8 @@ from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, r
 
 Edge = tuple[int, int]
 Vector = NDArray[np.float64]
-Gather = Callable[[View, int], set[int]]
+Gather = Callable[[View, int], tuple[set[int], list[int]]]
+"""The pages around a page, and its chosen parents."""
 
 
 def edges_between(view: View, pages: Collection[int]) -> set[Edge]:
@@ -72,10 +73,15 @@ def authorities(
     web: NaiveWeb, seeds: list[int], unit: str, switches: Switches, gather: Gather, weighted: bool, rounds: int
 ) -> Ranking:
     """Build the graph round all query pages, run HITS on it, and rank its authorities."""
-    start = Start(web, seeds, unit, switches, lambda view, page: bool(edges_between(view, gather(view, page))))
-    view = start.view
-    gathered: Sequence[set[int]] = [gather(view, page) for page in start.used]
-    edges = edges_between(view, set().union(*gathered))
+
+    def around(view: View, pages: Sequence[int]) -> tuple[View, list[set[int]], set[Edge]]:
+        found = [gather(view, page) for page in pages]
+        every = set().union(*(nodes for nodes, _ in found))
+        view = view.with_unit(pages, {parent for _, its in found for parent in its}, every)
+        return view, [nodes for nodes, _ in found], edges_between(view, every)
+
+    start = Start(web, seeds, unit, switches, lambda view, page: bool(around(view, [page])[2]))
+    view, gathered, edges = around(start.view, start.used)
     if not edges:
         return Ranking([], start.used, {"rounds": 0, "residual": 0.0, "edges": 0})
     ones = dict.fromkeys(edges, 1.0)
@@ -94,19 +100,19 @@ def companion(
     window: int = 8,
     children: int = 40,
     child_parents: int = 8,
-    unit: str = "site",
+    unit: str = "auto",
     rounds: int = 200,
     **switches: Unpack[Switches],
 ) -> Ranking:
     """The authorities of the vicinity graph, edges weighted by how many come from one unit."""
 
-    def gather(view: View, page: int) -> set[int]:
-        nodes = {page}
-        for parent in view.random_parents(page, parents):
+    def gather(view: View, page: int) -> tuple[set[int], list[int]]:
+        nodes, chosen = {page}, view.random_parents(page, parents)
+        for parent in chosen:
             nodes |= {parent, *view.window(parent, page, window)}
         for child in view.children(page)[:children]:
             nodes |= {child, *view.best_parents(child, child_parents, other_than=page)}
-        return nodes
+        return nodes, chosen
 
     return authorities(web, seeds, unit, switches, gather, True, rounds)
 
@@ -117,17 +123,18 @@ def kleinberg(
     *,
     parents: int = 200,
     in_links: int = 50,
-    unit: str = "site",
+    unit: str = "auto",
     rounds: int = 200,
     **switches: Unpack[Switches],
 ) -> Ranking:
     """The authorities among the page, its parents, and what points to them or is pointed to by them."""
 
-    def gather(view: View, page: int) -> set[int]:
-        start = {page, *view.random_parents(page, parents)}
+    def gather(view: View, page: int) -> tuple[set[int], list[int]]:
+        chosen = view.random_parents(page, parents)
+        start = {page, *chosen}
         nodes = set(start)
         for member in start:
             nodes |= {*view.children(member), *view.random_parents(member, in_links)}
-        return nodes
+        return nodes, chosen
 
     return authorities(web, seeds, unit, {"merge": False, **switches}, gather, False, rounds)

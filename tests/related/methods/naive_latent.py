@@ -107,11 +107,19 @@ def page_source(
 ) -> tuple[Start, Side, Side]:
     """Where to start, and both sides there."""
 
-    def good(view: View, page: int) -> bool:
-        return bool(back_side(view, [page], limits).pages or forward_side(view, [page], limits).pages)
+    def sides(view: View, pages: Sequence[int]) -> tuple[Side, Side]:
+        chosen = {parent for page in pages for parent in view.random_parents(page, limits.parents)}
+        spouses = {
+            spouse
+            for page in pages
+            for child in view.children(page)[: limits.children]
+            for spouse in view.best_parents(child, limits.child_parents, other_than=page)
+        }
+        view = view.with_unit(pages, chosen, spouses)
+        return back_side(view, pages, limits), forward_side(view, pages, limits)
 
-    start = Start(web, seeds, unit, switches, good)
-    return start, back_side(start.view, start.used, limits), forward_side(start.view, start.used, limits)
+    start = Start(web, seeds, unit, switches, lambda view, page: any(side.pages for side in sides(view, [page])))
+    return start, *sides(start.view, start.used)
 
 
 def extended_cocitation(
@@ -122,7 +130,7 @@ def extended_cocitation(
     window: int = 40,
     children: int = 40,
     child_parents: int = 200,
-    unit: str = "site",
+    unit: str = "auto",
     delta: float = 1,
     **switches: Unpack[Switches],
 ) -> Ranking:
@@ -149,7 +157,7 @@ def lli(
     window: int = 40,
     children: int = 40,
     child_parents: int = 200,
-    unit: str = "site",
+    unit: str = "auto",
     epsilon: float = 0.5,
     **switches: Unpack[Switches],
 ) -> Ranking:

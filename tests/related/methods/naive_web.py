@@ -7,6 +7,7 @@ leave out, near-duplicates standing under one name.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import combinations
 from typing import Any, NamedTuple, TypedDict
 
@@ -14,7 +15,7 @@ import xxhash
 
 NOFOLLOW, BOILERPLATE = 1, 16
 REL = ("all", "follow")
-UNITS = ("host", "domain", "site", "none")
+UNITS = ("auto", "host", "domain", "site", "none")
 SAMPLE, BEST_FROM, BEST = 2000, 256, 201  # parents that a store keeps ready: graph/FORMAT.md
 WHOLE = 4096  # longer lists are read in part, if all links count and the window is smaller
 
@@ -247,7 +248,20 @@ class View:
 
     def unit(self, page: int) -> Hashable:
         """The unit of independence; with unit none every page is one."""
-        return page if self.unit_name == "none" else self.web.unit(self.unit_name, page)
+        if self.unit_name == "none":
+            return page
+        return self.web.unit("site" if self.unit_name == "auto" else self.unit_name, page)
+
+    def with_unit(self, seeds: Sequence[int], parents: Iterable[int], around: Iterable[int] = ()) -> View:
+        """With unit auto, without units if the query pages and all that link to them are on one.
+
+        Where nothing links to the query pages, the pages around them that have links are looked at.
+        """
+        linking = list(parents) or [page for page in around if self.web.links.get(page)]
+        found = copy(self)
+        if self.unit_name == "auto" and linking:
+            found.unit_name = "none" if len({self.unit(page) for page in (*seeds, *linking)}) == 1 else "site"
+        return found
 
     def groups(self, pages: Iterable[int], units: bool = True) -> list[set[int]]:
         """Pages on one unit (unless `units` is false), and near-duplicates, together; transitively."""

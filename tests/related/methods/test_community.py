@@ -198,9 +198,9 @@ def test_no_root_no_links_no_communities() -> None:
     web = make_web([page("https://one.example/a", "https://one.example/b"), page(site("alone"))])
     assert communities(web, [], Params()) == []
     assert ask(web, ["alone"]) == []
-    inside = communities(web, [web.graph.find("https://one.example/a")], Params())
+    inside = communities(web, [web.graph.find("https://one.example/a")], Params(unit="site"))
     assert inside == [] and len(inside.base.edges.pages) == 2
-    for params in (Params(unit="none"), Params(unit="none", weighted=True, vectors=50)):
+    for params in (Params(), Params(unit="none"), Params(unit="none", weighted=True, vectors=50)):
         (only,) = communities(web, [web.graph.find("https://one.example/a")], params)
         assert (only.value, only.hubs.weights.tolist(), only.authorities.weights.tolist()) == (1.0, [1.0], [1.0])
 

@@ -18,7 +18,7 @@ from tests.related.methods.naive import NaiveWeb
 from tests.related.methods.webs import webs
 from tests.webs import make_web
 
-UNIT = st.sampled_from(["site", "host", "domain", "none"])
+UNIT = st.sampled_from(["auto", "site", "host", "domain", "none"])
 LIMIT = st.sampled_from([0, 1, 2, 3, 8, 40, 2000])
 WINDOW = st.sampled_from([0, 1, 2, 3, 4, 8, 40])
 SWITCHES: dict[str, st.SearchStrategy[Any]] = {
@@ -113,17 +113,20 @@ WIKI_LINKS = st.lists(st.builds(Link, url=st.sampled_from(WIKI), block=st.none()
 
 @given(links=st.lists(WIKI_LINKS, min_size=8, max_size=8), outside=WIKI_LINKS, data=st.data())
 @examples(25)
-def test_the_slow_truth_of_auto_on_one_site(links: list[list[Link]], outside: list[Link], data: st.DataObject) -> None:
+@pytest.mark.parametrize("name", list(OWN))
+def test_the_slow_truth_on_one_site(
+    name: str, links: list[list[Link]], outside: list[Link], data: st.DataObject
+) -> None:
     """Pages of a wiki that link to each other, often both ways; a page of another site may link to some of them."""
     pages = [Page(url, links=its) for url, its in zip(WIKI, links, strict=True)]
     web = make_web([*pages, Page("https://list.example/", links=outside)])
     truth = NaiveWeb.from_graph(web.graph)
-    parameters = data.draw(choices("auto"), label="parameters")
+    parameters = data.draw(choices(name), label="parameters")
     for url in WIKI:
         for given_ in ({}, parameters):
             seeds = [web.graph.find(url)]
-            found, used = fast(web, "auto", seeds, given_)
-            expected = naive.auto(truth, seeds, **given_)
+            found, used = fast(web, name, seeds, given_)
+            expected = getattr(naive, name)(truth, seeds, **given_)
             assert used == expected.used
             same(found, list(expected))
 
@@ -139,7 +142,7 @@ def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: 
         chosen = method("cocitation", parameters)
         best = chosen.best_of_each(web, everyone, k)
         quick = parameters.get("rel", "all") == "all" and parameters.get("boilerplate", True)
-        assert (best is not None) == (quick and not parameters.get("stop_degree"))
+        assert (best is not None) == (quick and parameters.get("unit") != "auto")
         if best is None:
             continue
         ends = np.cumsum(best.counts)

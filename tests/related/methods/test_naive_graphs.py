@@ -75,7 +75,9 @@ def test_links_inside_a_unit_are_not_edges_but_bring_siblings() -> None:
     web = web_of({100: [0, 1]}, {0: "own", 100: "own"})
     view = View(web, [0], "site")
     assert edges_between(view, {0, 1, 100}) == {(100, 1)}
-    assert naive.companion(web, [0]) == [(1, 1.0)]
+    assert naive.companion(web, [0], unit="site") == [(1, 1.0)]
+    # Only u's own site links to it, so with unit auto each page counts: u and 1 are alike.
+    assert naive.companion(web, [0]) == [(1, pytest.approx(1 / sqrt(2), rel=1e-5))]
 
 
 def test_children_and_their_best_parents_join_the_graph() -> None:

@@ -29,8 +29,6 @@ def show_pages(screen: Screen, asked: Any, result: Answers | CollectionResults) 
 
 def show_answers(screen: Screen, answers: Any, explained: bool) -> None:
     """Answers, in their groups if they have any."""
-    if answers.note:
-        screen.line((answers.note, "yellow"))
     for group, some in getattr(answers, "groups", None) or [(None, answers)]:
         if group is not None:
             screen.line((group.name, "bold green"), (f"  {count(len(some), 'page')}", "dim"))
@@ -102,8 +100,6 @@ def show_hubs(screen: Screen, asked: Any, result: Answers) -> None:
     """Hubs with the best reason, then what each round explored."""
     from cocite.results.present import briefly
 
-    if result.note:
-        screen.line((result.note, "yellow"))
     for answer in result:
         screen.page(answer.title, answer.url, Cell(str(answer.rank), 3, "dim", True), style="bold")
         screen.row(Cell(f"{answer.score:.6g}  {briefly(answer)}", style="dim"), indent=5)

@@ -270,14 +270,12 @@ def unknown(web: Snapshot, state: State, error: UnknownPage | BadAddress) -> Val
 def around_answers(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
     """Related pages, and what is shown above them, as a list or as a picture."""
     answers = asked.answers(web, load)
-    own = {web.graph.get(url) for url in state.urls}
     chosen = state.method or DEFAULT_METHOD
     first = list(dict.fromkeys((DEFAULT_METHOD, *COMPARED_METHODS, chosen)))
     rest = [name for name in methods.names() if name not in first]
     return {
         "answers": answers,
         "methods": {"first": first, "rest": rest, "chosen": chosen},
-        "instead": [url for url in answers.used if web.graph.get(url) not in own],
         "busy": load != IDLE and asked.limits(web.graph, load),
         "why_nothing": "" if len(answers) else asked.operation.why_empty(web, answers),
     }

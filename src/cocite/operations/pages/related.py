@@ -159,7 +159,7 @@ def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:
     known = f"{', '.join(urls)} {are} known, but"
     for each in chosen:
         unit = getattr(each.params, "unit", "none")
-        if unit != "none" and all(linked_at_home_only(web, page, unit) for page in pages):
+        if unit not in ("none", "auto") and all(linked_at_home_only(web, page, unit) for page in pages):
             call = quote(spell(each.name, {**changed(each.params), "unit": "none"}))
             return f"{known} linked only from pages of {their} own {unit}: try the method {call}"
     finds = f"{chosen[0].name} finds nothing" if len(chosen) == 1 else "no method finds anything"

@@ -104,10 +104,15 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
     def _rows(self) -> tuple[CommunityResult, ...]:  # type: ignore[override]
         return self.communities
 
+    @property
+    def note(self) -> str:
+        """What to know about all communities, in words."""
+        return ". ".join(self.found.base.view.notes)
+
     def __repr__(self) -> str:
         rows = [f"{each.pages:5d} pages  {', '.join(each.keywords)}" for each in self]
         head = f"communities on {self.query or ', '.join(self.pages)}"
-        return "\n".join(map(clean, [head, *(rows or ["nothing"])]))
+        return "\n".join(map(clean, filter(None, [head, self.note, *(rows or ["nothing"])])))
 
     def to_dict(self) -> dict[str, Any]:
         counts = {name: getattr(self, name) for name in ("links", "eliminated", "threshold", "k", "rank")}
@@ -120,6 +125,7 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
             "communities": [each.to_dict() for each in self],
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
+            **({"note": self.note} if self.note else {}),
             **({"without_npea": [each.to_dict() for each in self.plain]} if self.plain is not None else {}),
             **({"experiment": self.experiment.to_dict()} if self.experiment else {}),
         }
@@ -243,7 +249,7 @@ class FindCommunities(Operation):
         what = (
             f"the {count(result.root, 'page')} found for {result.query!r}" if result.query else ", ".join(result.pages)
         )
-        return f"No link between two sites around {what}"
+        return f"No link between two {'pages' if result.found.base.view.unit == 'none' else 'sites'} around {what}"
 
     def commands_to_try(self, web: Web, result: Any) -> str:
         return "see links with cocite links, or try 'community(unit=none)'" if result.root else ""

@@ -20,6 +20,7 @@ from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Scores, begin, rounded
 from cocite.related.neighbourhood.view import (
+    AUTO_UNIT,
     NO_PAGES,
     UNITS,
     GraphView,
@@ -61,7 +62,7 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     These are the results of `relate`, without most of its overhead, which for most pages is greater than the work.
     """
     graph, view = web.graph, GraphView(web.graph, [], params)
-    if params.stop or params.stop_degree or not view.plain:
+    if params.stop or params.stop_degree or not view.plain or params.unit == AUTO_UNIT:
         return None
     pools = [view.candidate_parents(page, params.parents) for page in pages.tolist()]
     starts = np.append(0, np.cumsum([len(pool) for pool in pools], dtype=np.int64))
@@ -78,7 +79,8 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
 
 def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Siblings, bool]:
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
-    siblings = _of_one(view, pages[0], params) if len(pages) == 1 else _of_several(view, pages, params)
+    alone = len(pages) == 1 and params.unit != AUTO_UNIT  # else all parents have to be known first
+    siblings = _of_one(view, pages[0], params) if alone else _of_several(view, pages, params)
     often = siblings[0][(siblings[1] >= MIN_CITATIONS).all(axis=0)]
     others = len(often) - int(view.are_seeds(often, pages).sum()) if len(often) >= MIN_SIBLINGS else 0
     return siblings, others >= MIN_SIBLINGS
@@ -98,6 +100,7 @@ def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
 
 def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblings:
     parents = [view.parents_of(page, params.parents, params.window) for page in pages]
+    view.choose_unit(pages, [each.pages for each in parents])
     siblings = number_siblings(parents)
     merged = view.merge(siblings.pages)
     degrees = np.zeros((len(pages), len(merged.pages)), np.int32)

@@ -95,6 +95,7 @@ class BaseSet:
         self.view, self.params = view, params
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
         self.each = [self._around(part, every) for part in roots] if pages is None else [np.union1d(every, pages)]
+        view.choose_unit(every[:1].tolist(), [every[1:]], self.each)
         self.edges = ascending(edges_among(view, np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)))
         self.root: Marks = np.isin(self.edges.pages, view.representatives(every))
 

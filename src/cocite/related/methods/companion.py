@@ -6,7 +6,8 @@
 3. k edges from one unit to one page have authority weight 1/k each; l edges from one page to one unit hub weight 1/l.
 4. Power iteration; the pages of highest authority are the results.
 
-The paper's unit is the host, and its step "go forward, then back" calls FB BF as well. It does not give F and FB.
+The paper's unit is the host; where only the page's own site links to it, each page counts by itself (`unit=auto`). Its
+step "go forward, then back" calls FB BF as well. It does not give F and FB.
 """
 
 from collections.abc import Sequence

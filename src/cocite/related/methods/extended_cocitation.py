@@ -3,8 +3,8 @@
 Of up to B parents (200) the BF links around (40) are the siblings; of the first F children (40) the FB parents of
 highest in-degree (200) are the spouses, except those of the page's own unit. Parents on one unit, or near-duplicates,
 are merged into one that has the links of all; likewise children. b(p, u) is the number of merged parents that p and u
-have in common, f(p, u) that of merged children; p is relevant if b or f is at least delta. `unit=none` is the variant
-for pages inside one site (§2.2).
+have in common, f(p, u) that of merged children; p is relevant if b or f is at least delta. Inside
+one site each page counts by itself (§2.2, end), which `unit=auto` does where only the page's own site links to it.
 
 Results are ordered by max(b, f), then by b + f; the paper has no order. With several query pages, values add up.
 
@@ -101,7 +101,10 @@ class PageSource(NamedTuple):
 def gather(view: GraphView, seeds: Sequence[int], params: SourceParams) -> tuple[PageSource, bool]:
     """The page source of all query pages together, and whether there is any sibling or spouse."""
     parents = [view.parents_of(page, params.parents, params.window) for page in seeds]
-    source = PageSource(_back(view, seeds, parents), _forward(view, seeds, params), parents)
+    children = [view.children_of(page, params.children) for page in seeds]
+    near = [_best_parents(view, its, page, params.child_parents) for its, page in zip(children, seeds, strict=True)]
+    view.choose_unit(seeds, [each.pages for each in parents], near)
+    source = PageSource(_back(view, seeds, parents), _forward(view, seeds, children, near), parents)
     return source, len(source.back.pages) + len(source.forward.pages) > 0
 
 
@@ -113,14 +116,10 @@ def _back(view: GraphView, seeds: Sequence[int], parents: list[Parents]) -> Sour
     return _side(view, seeds, siblings.pages, [numbers for _, numbers in links], columns, groups)
 
 
-def _forward(view: GraphView, seeds: Sequence[int], params: SourceParams) -> SourceSide:
-    children = [view.children_of(page, params.children) for page in seeds]
-    own = np.array(seeds, np.uint32)
-    found = [NO_PAGES]
-    for its, page, unit, representative in zip(
-        children, seeds, view.units_of(own), view.representatives(own), strict=True
-    ):
-        spouses = np.unique(_best_parents(view, its, page, params.child_parents))
+def _forward(view: GraphView, seeds: Sequence[int], children: list[Pages], near: list[Pages]) -> SourceSide:
+    own, found = np.array(seeds, np.uint32), [NO_PAGES]
+    for each, unit, representative in zip(near, view.units_of(own), view.representatives(own), strict=True):
+        spouses = np.unique(each)
         found.append(spouses[(view.units_of(spouses) != unit) & (view.representatives(spouses) != representative)])
     spouses = np.unique(np.concatenate(found))
     every = Numbered(sum(map(len, children)), *children)

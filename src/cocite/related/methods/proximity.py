@@ -51,6 +51,7 @@ def gather(
 ) -> tuple[tuple[Pages, NDArray[np.float64], list[Parents]], bool]:
     """Siblings, for each query page (row) how near they are to it, its parents; and whether there is any sibling."""
     parents = [view.parents_of(page, params.parents, params.window, sections=True) for page in pages]
+    view.choose_unit(pages, [each.pages for each in parents])
     siblings = number_siblings(parents)
     merged = view.merge(siblings.pages)
     rows = np.zeros((len(pages), len(merged.pages)))

@@ -69,6 +69,7 @@ def rank_authorities(
 
     def together(view: GraphView, pages: list[int]) -> tuple[tuple[list[Vicinity], Edges], bool]:
         each = [gather(view, page, params) for page in pages]
+        view.choose_unit(pages, [one.parents.pages for one in each], [one.pages for one in each])
         if len(each) == 1:
             edges = edges_among(view, each[0].pages, each[0].parents if each[0].read else None)
         else:

@@ -62,6 +62,7 @@ class Scores:
     reached: NDArray[np.int32] | None = None  # how many query pages reach each page; None: all of them
     facts: Mapping[str, Any] = field(default_factory=dict)
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
+    notes: Sequence[str] = ()  # what to know about all results, in words
     path: Callable[[int], Sequence[int]] | None = None  # the pages through which a distant result was reached
     evidence: Explain | None = None  # for kept results, strongest first; None, or empty: the links are the evidence
 
@@ -111,7 +112,7 @@ class Start:
     ) -> Scores:
         """Scores of pages; `rows` are positive where a query page (row) reaches a page."""
         reached = (rows > 0).sum(axis=0, dtype=np.int32) if rows is not None and len(self.used) > 1 else None
-        return Scores(pages, values, self.used, self.excluded, reached=reached, **more)
+        return Scores(pages, values, self.used, self.excluded, reached=reached, notes=self.view.notes, **more)
 
 
 def begin(
@@ -228,6 +229,7 @@ class LinkEvidence:
     def __call__(self, pages: Pages) -> list[list[Evidence]]:
         """The evidence for each of some results, strongest first; empty if no link relates a result."""
         view, near = self.view, self._near_duplicates(pages)
+        view.choose_unit([each.of for each in self.parents], [each.pages for each in self.parents])
         members, starts = pages, np.arange(len(pages) + 1)
         copies: list[int | None] = [None] * len(pages)
         if near:  # a result and its near-duplicates, one after another

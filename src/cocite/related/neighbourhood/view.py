@@ -21,7 +21,9 @@ from cocite.kernels.related.counted_links import Excluded
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 
-UNITS = ("site", "domain", "host", "none")
+AUTO_UNIT = "auto"
+UNITS = (AUTO_UNIT, "site", "domain", "host", "none")
+ONE_SITE_NOTE = "Only pages of one site link here, so each page counts by itself (unit=none)"
 HASH_SEED = 42
 """Parents chosen with this seed are kept ready in the store."""
 Pages = NDArray[np.uint32]
@@ -33,7 +35,10 @@ NO_TIMES = np.empty(0, np.int32)
 class Switches:
     """What counts as independent, and as a link."""
 
-    unit: str = parameter("site", "What counts as one independent author", choices=UNITS)
+    unit: str = parameter(
+        AUTO_UNIT, "What counts as one independent author (auto: site, or the page if only its own site links to it)",
+        choices=UNITS,
+    )  # fmt: skip
     merge: bool = parameter(True, "Count near-duplicates as one page")
     rel: str = parameter("all", "follow: ignore links marked nofollow", choices=("all", "follow"))
     boilerplate: bool = parameter(True, "Count links in navigation and footers")
@@ -44,6 +49,11 @@ class Switches:
     stop: tuple[str, ...] = parameter((), "Stop pages: addresses that are ignored (command line: or a file of them)")
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
     seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
+
+    @property
+    def named_unit(self) -> str:
+        """The unit, unless `auto` finds only one of it around a page."""
+        return "site" if self.unit == AUTO_UNIT else self.unit
 
     @property
     def ignores_some(self) -> bool:
@@ -63,7 +73,7 @@ class GraphView:
 
     def __init__(self, graph: Graph, seeds: Sequence[int], switches: Switches, stop: Pages = NO_PAGES) -> None:
         """`stop` are the pages of `switches.stop`, ascending."""
-        self.graph, self.switches = graph, switches
+        self.graph, self.switches, self.unit = graph, switches, switches.named_unit
         degree = switches.stop_degree
         listed = len(stop) > 0 and bool(np.isin(seeds, stop).any())
         self._from_stop_page = listed or bool(degree and any(graph.in_degree[page] >= degree for page in seeds))
@@ -83,12 +93,31 @@ class GraphView:
     @property
     def units(self) -> Pages:
         """The unit of every page of the store; empty if every page is its own."""
-        unit = self.switches.unit
-        return self.graph.units("site")[:0] if unit == "none" else self.graph.units(unit)
+        return self.graph.units("site")[:0] if self.unit == "none" else self.graph.units(self.unit)
 
     def units_of(self, pages: Pages) -> Pages:
         """The unit of each page; with unit none every page is its own."""
-        return pages if self.switches.unit == "none" else self.units[pages]
+        return pages if self.unit == "none" else self.units[pages]
+
+    def choose_unit(self, seeds: Sequence[int], parents: Sequence[Pages], around: Sequence[Pages] = ()) -> None:
+        """With unit auto, drop the unit if query pages and their parents are all on one (Hou & Zhang 2003, §2.2, end).
+
+        If they have no parents, the pages around them that have links decide. docs/decisions/0026 gives the reasons.
+        """
+        if self.switches.unit != AUTO_UNIT or self.unit == "none" or not seeds:
+            return
+        linking = np.concatenate([NO_PAGES, *parents])
+        if not len(linking):
+            near = np.concatenate([NO_PAGES, *around])
+            linking = near[self.graph.out_degree[near] > 0]
+        own = self.units[seeds[0]]
+        if len(linking) and bool((self.units[linking] == own).all() and (self.units[list(seeds)] == own).all()):
+            self.unit = "none"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about all results of the question."""
+        return (ONE_SITE_NOTE,) if self.unit != self.switches.named_unit else ()
 
     def ignored(self) -> dict[str, int | str]:
         """What a question with these switches does not count, for the facts of its results."""
