@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,13 +68,14 @@ def test_on_the_command_line(store: Path) -> None:
     assert run("compare", WIKI[0], "-i", store).out.startswith(ONE_SITE_NOTE)
     ran = run("communities", "--page", WIKI[0], "-i", store, "-m", "community(npea=off)")
     assert (ran.code, ran.out.splitlines()[0]) == (0, ONE_SITE_NOTE)
+    assert run("filter", "--root", WIKI[0], "-i", store).out.startswith(ONE_SITE_NOTE)
 
 
 def test_over_http_and_on_the_web_page(store: Path) -> None:
     asking = Asking(store)
     try:
-        for route in ("related?method=lli&", "compare?method=lli&", "communities?"):
-            assert asking.get(f"/api/{route}url={WIKI[0]}").json["note"].startswith(ONE_SITE_NOTE)
+        for route in ("related?method=lli&url", "compare?method=lli&url", "communities?url", "filter?root"):
+            assert asking.get(f"/api/{route}={WIKI[0]}").json["note"].startswith(ONE_SITE_NOTE)
         for path in ("?method=lli&", "compare?method=lli&", "picture?method=lli&", "communities?"):
             assert ONE_SITE_NOTE in asking.get(f"/{path}url={WIKI[0]}").text, path
         assert ONE_SITE_NOTE not in asking.get(f"/?url={WIKI[0]}&method=cocitation").text
@@ -85,8 +87,14 @@ def test_for_assistants(store: Path) -> None:
     current = CurrentStore(store)
     current.preparing.join()
     server = assistant_server(current, timeout=120)
-    for tool, more in (("related_pages", {"method": "lli"}), ("compare", {"methods": ["lli"]}), ("communities", {})):
-        result = call(server, tool, {"urls": [WIKI[0]], **more})
+    tools: dict[str, dict[str, Any]] = {
+        "related_pages": {"urls": [WIKI[0]], "method": "lli"},
+        "compare": {"urls": [WIKI[0]], "methods": ["lli"]},
+        "communities": {"urls": [WIKI[0]]},
+        "filter_pages": {"root": [WIKI[0]]},
+    }
+    for tool, arguments in tools.items():
+        result = call(server, tool, arguments)
         assert ONE_SITE_NOTE in (result.structured_content or {})["note"]
         assert ONE_SITE_NOTE in text(result)
 

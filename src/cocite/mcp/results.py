@@ -287,4 +287,4 @@ def shaped(web: Snapshot, asked: Operation, result: Any) -> Shape:
     shape, read = SHAPES[asked.about.name]
     fields = read(web, asked, result)
     notes = (fields.get("note"), getattr(result, "note", ""), asked.why_empty(web, result))
-    return shape.model_validate({**fields, "note": ". ".join(filter(None, notes))})
+    return shape.model_validate({**fields, "note": ". ".join(dict.fromkeys(filter(None, notes)))})

@@ -49,6 +49,7 @@ class PagesFiltered(ResultRows[FilteredPage], Result):
     unknown: tuple[str, ...]  # addresses that the store doesn't have
     store: Mapping[str, Any]
     milliseconds: float
+    note: str = ""  # what to know about all pages, in words
 
     @property
     def _rows(self) -> tuple[FilteredPage, ...]:  # type: ignore[override]
@@ -159,6 +160,7 @@ class FilterPages(Operation):
                 unknown=tuple(url for url, page in found.items() if page is None),
                 store=about_store(web.graph),
                 milliseconds=passed(),
+                note=". ".join(view.notes),
             )
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
