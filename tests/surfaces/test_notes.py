@@ -20,7 +20,7 @@ from tests.mcp.conftest import call, text
 
 WIKI = [f"https://wiki.example/p{n}" for n in range(9)]
 WITH_NOTE = ("companion", "kleinberg", "extended_cocitation", "lli", "community")
-ASKED = {name: f"{name}(unit=auto)" for name in ("cocitation", "proximity")} | {name: name for name in WITH_NOTE}
+METHOD_CALLS = {name: f"{name}(unit=auto)" for name in ("cocitation", "proximity")} | {name: name for name in WITH_NOTE}
 
 
 def wiki() -> list[Page]:
@@ -38,10 +38,10 @@ def store(place: Path) -> Path:
     return place / "web.cocite"
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", METHOD_CALLS)
 def test_every_method_with_a_unit_finds_pages_of_one_site_and_says_so(name: str, store: Path) -> None:
     web = cocite.open(store)
-    found = web.related(WIKI[0], ASKED[name])
+    found = web.related(WIKI[0], METHOD_CALLS[name])
     assert sum(answer.url in WIKI for answer in found) >= 3
     assert found.note == ONE_SITE_NOTE
     assert ONE_SITE_NOTE in repr(found) and ONE_SITE_NOTE in found._repr_html_()
