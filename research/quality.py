@@ -26,7 +26,7 @@ from bench.tables import show
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation, in_store
 from cocite.evaluate.judgements import Judgements, Run
-from cocite.evaluate.significance import Tests, compare
+from cocite.evaluate.significance import Tests, compare, holm
 from cocite.operations import DEFAULT_METHOD
 from cocite.related.methods import method, names
 from cocite.results.ask import Question, ask
@@ -115,15 +115,6 @@ def tests(found: Evaluation, than: str) -> dict[str, Tests]:
     found_tests = {name: compare(of, values[than]) for name, of in values.items() if name != than and than in values}
     corrected = holm([each.signed_rank for each in found_tests.values()])
     return {name: each._replace(signed_rank=p) for (name, each), p in zip(found_tests.items(), corrected, strict=True)}
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """The p-values of several tests, corrected by Holm's method (1979)."""
-    found, largest = [1.0] * len(values), 0.0
-    for rank, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
-        largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
-        found[place] = largest
-    return found
 
 
 def details(found: Evaluation, against: dict[str, Tests]) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ from cocite.errors import BadParameter
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
-from cocite.evaluate.significance import compare
+from cocite.evaluate.significance import compare, holm
 from cocite.operations.quality.evaluate import EvaluationResult
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
@@ -29,6 +29,12 @@ OTHER = Run("other", {"q": ["b", "a"], "s": ["c"]})
 @pytest.fixture
 def found() -> Evaluation:
     return Evaluation(JUDGED, [ONE, OTHER], depth=2)
+
+
+def test_holm() -> None:
+    """Three tests: the smallest p-value counts three times, the next twice, and none less than one before it."""
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([]) == []
 
 
 def test_groups(found: Evaluation) -> None:
@@ -188,6 +194,14 @@ def test_methods_are_run_on_the_queries(store: Path) -> None:
     assert run.of("a.example") == ["b.example", "c.example"]
     assert run.milliseconds["a.example"] >= 0
     assert run.facts["a.example"]["cocited"] == 2
+
+
+def test_unknown_queries_are_chopped(store: Path) -> None:
+    """a.example/x/y isn't in the store: a.example is asked instead, and the query keeps its name."""
+    graph, report = Web(store).graph, ReadReport()
+    _, numbers = in_store(graph, Judgements({"a.example/x/y": {"b.example": 1}}), report)
+    assert numbers == {"a.example/x/y": graph.find("a.example")}
+    assert report.skipped == {"query that is not in the store, answered for a shorter address": 1}
 
 
 def test_the_command(store: Path, tmp_path: Path) -> None:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cocite.errors import BadSource, BadStore
 from cocite.evaluate.judgements import DEAD, Run
+from cocite.evaluate.significance import holm
 from cocite.evaluate.study import (
     SHEET_COLUMNS,
     Item,
     Study,
+    assign,
     judgements_of,
     keep_edited,
     new,
@@ -46,7 +53,7 @@ def web(fast_root: Path) -> Web:
 
 @pytest.fixture
 def folder(web: Web, tmp_path: Path) -> Path:
-    pages = [web.graph.find(A), web.graph.find(C), web.graph.find(A)]
+    pages = {url: web.graph.find(url) for url in (A, C)}
     write(new(web, pages, [method("cocitation"), method("proximity")], 2), tmp_path / "trial")
     return tmp_path / "trial"
 
@@ -287,3 +294,174 @@ def test_the_commands(web: Web, tmp_path: Path) -> None:
     assert run_command("study", "rate", folder, stdin="").code == 0  # goes on where it was left
     assert run_command("study", "new", tmp_path / "x", "-i", web.graph.path).code == 2
     assert run_command("study", "report", tmp_path / "nowhere").code == 2
+
+
+def made(web: Web, folder: Path, *options: object) -> dict[str, Any]:
+    """What `study new` says in JSON."""
+    ran = run_command("study", "new", folder, *options, "-i", web.graph.path, "--json")
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_unknown_addresses_are_chopped(web: Web, tmp_path: Path) -> None:
+    """Ten of the 59 pages of 1999 (Table 4) have no in-links in the store: raters see them, the results are A's."""
+    longer = "https://a.example/sold/out.html"
+    told = made(web, tmp_path / "trial", longer, "nowhere.example/x", "-m", "cocitation")
+    assert told["chopped"] == {longer: A}
+    assert told["unknown"] == ["nowhere.example/x"]
+    study, own = read(tmp_path / "trial"), made(web, tmp_path / "own", A, "-m", "cocitation")
+    assert {item.query for item in study.items} == {longer}
+    assert (study.in_degree, len(study.items)) == ({longer: 0}, own["items"])
+    assert {item.page for item in study.items} == {item.page for item in read(tmp_path / "own").items}
+    ran = run_command("study", "new", tmp_path / "said", longer, "-i", web.graph.path)
+    assert f"{longer} isn't in this store; the methods are asked about {A}" in ran.err
+
+
+def run_file(folder: Path, *rows: str) -> Path:
+    path = folder / f"{len(rows)}.run"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_another_system_joins_by_a_trec_run(web: Web, tmp_path: Path) -> None:
+    """Its name is the tag; its order is that of the scores; pages that the store doesn't have are rated too."""
+    rows = [
+        f"{A} Q0 https://new.example/ 3 1 netscape",
+        "a.example Q0 www.b.example 2 2.5 netscape",
+        f"{A} Q0 a.example 1 9 netscape",
+        f"https://other.example/ Q0 {B} 1 9 netscape",
+        f"{C} Q0 {B} 1 9 excite",
+    ]
+    told = made(web, tmp_path / "trial", A, C, "-m", "cocitation", "--run", run_file(tmp_path, *rows))
+    study = read(tmp_path / "trial")
+    pages = {item.id: item.page for item in study.items}
+    answers = {run.name: {query: [pages[one] for one in of] for query, of in run.answers.items()} for run in study.runs}
+    assert answers["netscape"] == {A: [B, "https://new.example/"], C: []}
+    assert answers["excite"] == {A: [], C: [B]}
+    assert B in answers["cocitation"][A]
+    assert sorted(item.page for item in study.items if item.query == A).count(B) == 1
+    assert told["notes"] == [
+        "netscape: ignored 1 topic not in this study, e.g. other.example",
+        "netscape: 1 of 2 results not in this store; raters see only the address, e.g. https://new.example/",
+    ]
+    assert "netscape" not in (tmp_path / "trial" / "rate.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([f"{A} Q0 {B} 1 9 x", f"{A} Q0 {C} 2 8"], "line 2: 5 fields instead of six; a row is: topic Q0 page rank"),
+        ([f"{A}\t1\t{B}"], "line 1: 3 fields instead of six"),
+        ([f"{A} Q0 {B} 1 nan x"], "line 1: the score 'nan' isn't a number"),
+        ([f"{A} Q0 {B} first 9 x"], "line 1: the rank 'first' isn't a number"),
+        ([f"{A} Q0 {B} 1 9 x", f"{A} Q0 {C} 1 8 x"], "line 2: x has rank 1 for https://a.example/ twice"),
+        ([f"{A} Q0 {B} 1 9 x", f"{A} Q0 b.example 2 8 x"], "line 2: x has b.example twice for https://a.example/"),
+        ([f"{A} Q0 http://[x 1 9 x"], "line 1: invalid address"),
+        ([f"q1 Q0 {B} 1 9 x"], "no topic of x is a query page of this study, such as name:q1"),
+        ([f"{A} Q0 {B} 1 9 cocitation"], "Two runs have the same name"),
+        (["# nothing"], "has no results: a row of a TREC run is: topic Q0 page rank score tag"),
+    ],
+)  # fmt: skip
+def test_wrong_runs(web: Web, tmp_path: Path, rows: list[str], message: str) -> None:
+    path = run_file(tmp_path, *rows)
+    ran = run_command("study", "new", tmp_path / "trial", A, "-m", "cocitation", "--run", path, "-i", web.graph.path)
+    assert ran.code == 2
+    assert message in ran.err
+    assert not (tmp_path / "trial").exists()
+
+
+def study_of(sizes: list[int]) -> Study:
+    """A study with so many results of each query."""
+    items = [Item(f"{n:02d}{m:03d}", f"q{n}", "", f"p{m}", "") for n, size in enumerate(sizes) for m in range(size)]
+    return Study(items, [], {f"q{n}": 0 for n in range(len(sizes))}, 10)
+
+
+@given(
+    sizes=st.lists(st.integers(0, 20), min_size=1, max_size=30),
+    raters=st.integers(1, 6),
+    overlap=st.floats(0, 1),
+    shared_by=st.integers(2, 4),
+    seed=st.integers(0, 5),
+)
+def test_shares_are_balanced(sizes: list[int], raters: int, overlap: float, shared_by: int, seed: int) -> None:
+    study, names = study_of(sizes), [f"r{n}" for n in range(raters)]
+    found = assign(study, names, None, overlap, shared_by, seed)
+    assert found == assign(study, names[::-1], None, overlap, shared_by, seed)  # the same, in whatever order
+    times = Counter(query for of in found.raters.values() for query in of)
+    several = min(shared_by, raters)
+    assert set(times) == set(study.in_degree)
+    assert Counter(times.values()) == Counter(
+        several if n < round(overlap * len(sizes)) else 1 for n in range(len(sizes))
+    )
+    loads = [len(found.share(name)) for name in names]
+    assert max(loads) - min(loads) <= max(sizes)
+
+
+def test_raters_rate_pages_of_their_own(web: Web, tmp_path: Path) -> None:
+    """As in 1999, where each volunteer named pages; C has no owner, and goes to whom has less."""
+    queries = tmp_path / "queries.txt"
+    queries.write_text(f"{A}\tAnna\n{C}\n")
+    told = made(web, tmp_path / "trial", "--file", queries, "--rater", "ben", "--overlap", "0", "-m", "cocitation")
+    study = read(tmp_path / "trial")
+    assert study.raters == {"anna": [A], "ben": [C]}
+    assert told["raters"] == {name: len(study.share(name)) for name in ("anna", "ben")}
+    names = {path.name for path in (tmp_path / "trial").iterdir()}
+    assert names == {"study.json", "rate-anna.html", "rate-ben.html", "ratings-anna.csv", "ratings-ben.csv"}
+    assert read_sheet(tmp_path / "trial" / "ratings-ben.csv") == {item.id for item in study.share("ben")}
+    page = (tmp_path / "trial" / "rate-ben.html").read_text()
+    assert "Save ratings-ben.csv" in page
+    assert re.findall(r'<h2>.*?href="(.*?)"', page, re.DOTALL) == [C]
+    ran = run_command("study", "rate", tmp_path / "trial", "--rater", "Ben", stdin="1\nq\n")
+    assert f"Rated 0 of {told['raters']['ben']}." in ran.out
+    assert list(read_ratings(tmp_path / "trial" / "ratings-ben.csv", study, ReadReport()).values()) == ["1"]
+    ran = run_command("study", "rate", tmp_path / "trial")
+    assert (ran.code, "Unknown rater ''" in ran.err) == (2, True)
+    bad = run_command("study", "new", tmp_path / "bad", A, "--rater", "../x", "-i", web.graph.path)
+    assert "A rater's name must have" in bad.err
+
+
+def read_sheet(path: Path) -> set[str]:
+    """The ids of a sheet."""
+    return {row.partition(",")[0] for row in path.read_text("utf-8-sig").splitlines()[1:]}
+
+
+def test_the_report_has_raters_agreement_and_corrected_tests(web: Web, tmp_path: Path) -> None:
+    """Three methods are three pairs: Holm's correction counts the smallest p-value three times."""
+    folder, methods = (
+        tmp_path / "trial",
+        [each for name in ("cocitation", "proximity", "walk") for each in ("-m", name)],
+    )
+    told = made(web, folder, A, B, C, "--rater", "anna", "--rater", "ben", "--overlap", "1", *methods)
+    study = read(folder)
+    assert told["raters"] == {"anna": len(study.items), "ben": len(study.items)}
+    write_ratings(
+        study, folder / "ratings-anna.csv", {item.id: "10"[n % 2] for n, item in enumerate(study.items)}, "anna"
+    )
+    write_ratings(
+        study, folder / "ratings-ben.csv", {item.id: "10"[n % 2] for n, item in enumerate(study.items)}, "ben"
+    )
+    report = json.loads(run_command("study", "report", folder, "--html", tmp_path / "r.html", "--json").out)
+    assert [row["rater"] for row in report["raters"]] == ["anna", "ben"]
+    assert report["raters"][0]["rated"] == len(study.items) == report["raters"][0]["to rate"]
+    assert [(row["agreement"], row["value"]) for row in report["agreement"]] == [
+        ("equal pairs of ratings", 1), ("Fleiss' κ", 1), ("Krippendorff's α", 1),
+    ]  # fmt: skip
+    for table, tests in (("significance", ("sign", "signed ranks")), ("significance_1999", ("sign", "sum of ranks"))):
+        rows = [row for row in report[table] if row["queries"] == "all"]
+        assert len(rows) == 3
+        for test in tests:
+            given, corrected = ([row[f"{test}, {kind}"] for row in rows] for kind in ("p", "Holm"))
+            assert corrected == pytest.approx(holm(given), rel=0.1)  # shown with two digits
+    html = (tmp_path / "r.html").read_text()
+    assert "<h2>Agreement</h2>" in html and "<h2>Raters</h2>" in html and "signed ranks, Holm" in html
+
+
+def test_without_nltk_the_report_says_how_to_install_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = read(folder)
+    for name in ("anna", "ben"):
+        write_ratings(study, folder / f"ratings-{name}.csv", {study.items[0].id: "1", study.items[1].id: "0"})
+    monkeypatch.setitem(sys.modules, "nltk.metrics.agreement", None)
+    ran = run_command("study", "report", folder)
+    assert ran.code == 0
+    assert "pip install 'cocite[study]'" in ran.out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadStore
-from cocite.evaluate.study import new, read, read_ratings, write
+from cocite.evaluate.study import assign, new, read, read_ratings, write
 from cocite.http.page.study import RatingStudy, checked
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
@@ -21,7 +21,7 @@ FORM = {"content_type": "application/x-www-form-urlencoded", "host": "test"}
 @pytest.fixture
 def folder(made: Path, place: Path) -> Path:
     web = Web(made)
-    queries = [web.graph.find(url) for url in ("robin.example", "wren.example")]
+    queries = {f"https://{name}.example/": web.graph.find(f"{name}.example") for name in ("robin", "wren")}
     write(new(web, queries, [method("cocitation"), method("companion")], 3), place / "study")
     return place / "study"
 
@@ -53,6 +53,30 @@ def test_it_ends_when_all_is_rated(rating: Asking, folder: Path) -> None:
     assert answer.headers["location"] == "/study?rater=&at=0"
     assert "Everything is rated" in rating.get(answer.headers["location"]).text
     assert (folder / "ratings.csv").read_bytes().count(b",1\r\n") == len(read(folder).items)
+
+
+def test_named_raters_see_their_share(made: Path, folder: Path) -> None:
+    study = read(folder)
+    (folder / "study.json").unlink()
+    write(assign(study, ["anna", "ben"], {"https://robin.example/": "anna", "https://wren.example/": "ben"}, 0), folder)
+    server = Asking(made, study=folder)
+    try:
+        page = server.get("/study?rater=ben").text
+        assert "Page 1 of 1" in page
+        assert 'Which are related to <a href="https://wren.example/"' in page
+        other, own = study.items[0], study.items[-1]
+        assert {other.query, own.query} == {"https://robin.example/", "https://wren.example/"}
+        anna, ben = (other, own) if other.query == "https://robin.example/" else (own, other)
+        server.post("/study", f"rater=ben&at=1&{anna.id}=1&{ben.id}=0".encode(), **FORM)
+        assert read_ratings(folder / "ratings-ben.csv", study, ReadReport()) == {ben.id: "0"}
+        assert server.get("/study?rater=carl").status == 422
+        assert "Unknown rater" in server.get("/study?rater=").text
+        assert server.post("/study", f"rater=carl&at=1&{anna.id}=1".encode(), **FORM).status == 422
+        assert not (folder / "ratings-carl.csv").exists()
+        start = server.get("/study").text
+        assert "Your name in this study" in start and "anna" not in start
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize(

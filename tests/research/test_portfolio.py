@@ -10,7 +10,6 @@ import pytest
 from cocite.graph.store import Graph
 from cocite.web import Web
 from research import doc_sites, rivals
-from research.quality import holm
 
 LINKS = [("p", "u"), ("p", "s"), ("q", "u"), ("q", "s"), ("q", "t"), ("u", "x"), ("t", "x")]
 
@@ -50,12 +49,6 @@ def test_the_best_are_without_the_page_itself(web: Web) -> None:
     graph = web.graph
     (best,) = rivals.best(web, "scipy", [graph.find("name:u")], 10)
     assert [graph.address(page) for page in best] == ["t", "s"]
-
-
-def test_holm() -> None:
-    """Three tests: the smallest p-value counts three times, the next twice, and none less than one before it."""
-    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
-    assert holm([]) == []
 
 
 def test_sections_of_tables_of_contents(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from statistics import fmean, median
 from cocite.errors import BadParameter
 from cocite.evaluate import measures
 from cocite.evaluate.judgements import Judgements, Run, page_of
-from cocite.evaluate.significance import compare, compare_as_1999
+from cocite.evaluate.significance import compare, compare_as_1999, holm
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.related.methods import Method
-from cocite.results.ask import Question, ask
+from cocite.results.ask import Question, ask, known_shorter
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.sources.records import ReadReport
 from cocite.web import Web
@@ -29,9 +29,10 @@ MISSED = "not answered by"
 
 
 def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[Judgements, dict[str, int]]:
-    """The judgements under the store's names of pages, and the page number of each query that it has.
+    """The judgements under the store's names of pages, and the page to ask about for each query.
 
-    Queries that the store doesn't have stay, without results, and pages stay, never found. Both are counted.
+    A query that the store doesn't have is chopped; if no shorter address is known it stays, without results. Unknown
+    pages stay, never found. All three are counted.
     """
     names: dict[str, tuple[str, int]] = {}
 
@@ -46,6 +47,9 @@ def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[
         name, number = known(query)
         if number >= 0:
             numbers[name] = number
+        elif (shorter := next(known_shorter(graph, query), None)) is not None:
+            numbers[name] = shorter
+            report.skip("query that is not in the store, answered for a shorter address", query)
         else:
             report.skip("query that is not in the store", query)
         for page, rating in ratings.items():
@@ -221,23 +225,27 @@ class Evaluation:
         """
         measure = measures.average_precision_of_returned
         order = sorted(self.runs, key=lambda run: -self.mean(run, measure, self.rated))
-        rows: list[list[object]] = []
+        rows, p = list[list[object]](), list[tuple[float, float]]()
         for group, queries, one, other in self._pairs(order, self.rated):
             found = compare_as_1999(self.values(one, measure, queries), self.values(other, measure, queries))
-            p = [f"{value:.2g}" for value in (found.sign, found.rank_sum)]
-            rows.append([group, one.name, other.name, f"{found.better} : {found.worse}", *p])
-        return ["queries", "method", "better than", "better : worse", "sign, p", "sum of ranks, p"], rows
+            rows.append([group, one.name, other.name, f"{found.better} : {found.worse}"])
+            p.append((found.sign, found.rank_sum))
+        _add_p_values(rows, p)
+        tests = ["sign, p", "sign, Holm", "sum of ranks, p", "sum of ranks, Holm"]
+        return ["queries", "method", "better than", "better : worse", *tests], rows
 
     def table_paired(self) -> Table:
         """The standard tests of every pair: average precision, query by query, two-sided."""
-        rows: list[list[object]] = []
+        rows, p = list[list[object]](), list[tuple[float, float]]()
         for group, queries, one, other in self._pairs(self.runs, self.queries):
             first, second = (self.values(run, measures.average_precision, queries) for run in (one, other))
             found = compare(first, second)
             gap = [f"{found.difference:+.4f}", f"{found.low:+.4f} to {found.high:+.4f}"]
-            p = [f"{value:.2g}" for value in (found.sign, found.signed_rank)]
-            rows.append([group, one.name, other.name, *gap, f"{found.better} : {found.worse}", *p])
-        return ["queries", "method", "beside", "MAP", "95 %", "better : worse", "sign, p", "signed ranks, p"], rows
+            rows.append([group, one.name, other.name, *gap, f"{found.better} : {found.worse}"])
+            p.append((found.sign, found.signed_rank))
+        _add_p_values(rows, p)
+        tests = ["sign, p", "sign, Holm", "signed ranks, p", "signed ranks, Holm"]
+        return ["queries", "method", "beside", "MAP", "95 %", "better : worse", *tests], rows
 
     def _pairs(self, runs: Sequence[Run], among: Sequence[str]) -> Iterator[tuple[str, list[str], Run, Run]]:
         """Yield every group of at least two queries with every two runs that have results in it."""
@@ -283,3 +291,12 @@ class Evaluation:
             if found:
                 return name, sorted(found)
         return "", []
+
+
+def _add_p_values(rows: Sequence[list[object]], p: Sequence[Sequence[float]]) -> None:
+    """Add the p-values of each row, each with its value corrected for the number of rows of the same queries."""
+    for group in dict.fromkeys(row[0] for row in rows):
+        places = [place for place, row in enumerate(rows) if row[0] == group]
+        for test in zip(*(p[place] for place in places), strict=True):
+            for place, value, corrected in zip(places, test, holm(test), strict=True):
+                rows[place] += [f"{value:.2g}", f"{corrected:.2g}"]

@@ -7,7 +7,7 @@ Two kinds of files, plain or compressed, recognised by their rows:
 
 TREC's runs are ordered by score, as trec_eval does, and then by rank. Addresses are compared by their canonical
 spelling. A page with a rating above 0, or without one, is right. Unusable rows are counted by reason and never stop an
-evaluation.
+evaluation. A study is stricter: its raters would work in vain.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from cocite.errors import BadAddress, BadSource
 from cocite.pages.address import parse_query
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport
+from cocite.text import count
 
 MAX_ROWS = 50_000_000
 DEAD = -1.0
@@ -124,6 +125,46 @@ def read_run(path: Path, report: ReadReport, page_of: Callable[[str], str] = pag
     if itself:
         report.skip("result that is the query itself, skipped", itself[0], len(itself))
     return Run(path.name, answers)
+
+
+def read_systems(path: Path, page_of: Callable[[str], str] = page_of) -> list[Run]:
+    """Read a TREC run for a study: a run for each tag, with the results as they are written.
+
+    Raises BadSource at the first row that isn't right.
+    """
+    found: dict[tuple[str, str], dict[str, tuple[float, float, str]]] = {}
+    taken: set[tuple[str, str, float]] = set()
+    for number, row in _rows(path, ReadReport()):
+
+        def wrong(what: str, line: int = number) -> BadSource:
+            return BadSource(f"{path}, line {line}: {what}")
+
+        if len(row) != 6:
+            raise wrong(f"{count(len(row), 'field')} instead of six; a row is: topic Q0 page rank score tag")
+        topic, _, text, rank, score, tag = row
+        place, value = _number(rank), _number(score)
+        if place is None or value is None:
+            what = f"rank {rank!r:.50}" if place is None else f"score {score!r:.50}"
+            raise wrong(f"the {what} isn't a number")
+        try:
+            query, page = page_of(topic), page_of(text)
+        except BadAddress as error:
+            raise wrong(str(error)) from error
+        if (tag, query, place) in taken:
+            raise wrong(f"{tag} has rank {rank} for {topic:.200} twice; give each result a rank of its own")
+        results = found.setdefault((tag, query), {})
+        if page in results:
+            raise wrong(f"{tag} has {text:.200} twice for {topic:.200}; remove one of them")
+        taken.add((tag, query, place))
+        results[page] = (-value, place, text)
+    if not found:
+        raise BadSource(f"{path} has no results: a row of a TREC run is: topic Q0 page rank score tag")
+    systems: dict[str, Run] = {}
+    for (tag, query), results in found.items():
+        results.pop(query, None)
+        run = systems.setdefault(tag, Run(tag))
+        run.answers[query] = [text for *_, text in sorted(results.values())]
+    return list(systems.values())
 
 
 def _rows(path: Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:

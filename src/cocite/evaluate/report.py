@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cocite.evaluate import render
 from cocite.evaluate.chart import STYLES, ChartCurve, chart, even_axis, log_axis
-from cocite.evaluate.evaluation import Evaluation
+from cocite.evaluate.evaluation import Evaluation, Table
 
 MAX_POINTS = 300
 MAX_ROWS = 1000
 """Queries in the table of costs; `--json` has all."""
 
 
-def page(title: str, notes: Sequence[str], evaluation: Evaluation, in_degree: dict[str, int] | None = None) -> str:
-    """The whole report."""
+def page(
+    title: str,
+    notes: Sequence[str],
+    evaluation: Evaluation,
+    in_degree: dict[str, int] | None = None,
+    tables: Mapping[str, Table] = {},
+) -> str:
+    """The whole report; `tables` are more of them, by name."""
     precision = (precision_figure(evaluation, *group) for group in evaluation.groups.items() if group[1])
     figures = {"precision_figures": precision, "time_figures": time_figures(evaluation)}
-    about = {"title": title, "notes": notes, "max_rows": MAX_ROWS}
+    about = {"title": title, "notes": notes, "max_rows": MAX_ROWS, "tables": tables}
     return render("report.html", evaluation=evaluation, in_degree=in_degree, **about, **figures) + "\n"
 
 

@@ -1,10 +1,13 @@
 """The user study of Dean & Henzinger 1999, §4.1: people rate the results of several methods, blind.
 
-A new study runs every method, merges and shuffles the results of each query, and writes a folder:
+A new study runs every method, adds the results of other systems, shuffles the results of each query, and writes a
+folder:
 
     study.json     the results of each method with their ranks: not for raters
     ratings.csv    the sheet, a row per result, without methods and ranks: 1, 0, or x for "could not open"
     rate.html      the same as a self-contained page for a browser, which saves such a sheet
+
+Where raters are named, each has a `ratings-NAME.csv` and a `rate-NAME.html` with their share of the queries.
 
 `read_ratings` reads sheets from a browser, a spreadsheet or `cocite study rate`: with or without BOM, with commas,
 semicolons or tabs. If raters disagree on a result the majority counts; in a tie, the lower rating. As in the paper, a
@@ -20,7 +23,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
@@ -28,8 +31,9 @@ from zlib import crc32
 
 from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.evaluate import render
-from cocite.evaluate.evaluation import Evaluation, ask_methods
+from cocite.evaluate.evaluation import Evaluation, Table, ask_methods, page_in
 from cocite.evaluate.judgements import DEAD, Judgements, Run
+from cocite.pages.address import parse_query
 from cocite.related.methods import Method
 from cocite.results.naming import title_of
 from cocite.sources.page_records import replacing
@@ -41,6 +45,7 @@ RATINGS = {"1": 1.0, "0": 0.0, "x": DEAD}
 CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
 SHEET_COLUMNS = ("id", "query", "query title", "page", "title", "rating")
 MAX_SHEET_BYTES = 64 << 20
+RATER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 @dataclass(frozen=True)
@@ -60,27 +65,101 @@ class Study:
 
     items: Sequence[Item]
     runs: Sequence[Run]  # results as ids of items
-    in_degree: Mapping[str, int]
+    in_degree: Mapping[str, int]  # of each query page; 0 if the store doesn't have it
     depth: int
+    raters: Mapping[str, Sequence[str]] = field(default_factory=dict)  # queries by rater; empty: all rate everything
+
+    def share(self, rater: str) -> list[Item]:
+        """The results that a rater rates; raises BadParameter if others were named as raters."""
+        if not self.raters:
+            return list(self.items)
+        if rater not in self.raters:
+            raise BadParameter(f"Unknown rater {rater!r}: give the name that this study has for you")
+        queries = set(self.raters[rater])
+        return [item for item in self.items if item.query in queries]
 
 
-def new(web: Web, queries: Sequence[int], methods: Sequence[Method], depth: int = 10, seed: int = 1) -> Study:
-    """Run every method on every query, and shuffle the results."""
-    graph, rng = web.graph, random.Random(seed)
-    items: list[Item] = []
-    order = list(dict.fromkeys(queries))
+def new(
+    web: Web,
+    queries: Mapping[str, int],
+    methods: Sequence[Method],
+    depth: int = 10,
+    seed: int = 1,
+    systems: Sequence[Run] = (),
+) -> Study:
+    """Run every method on every query, add the results of other systems, and shuffle them.
+
+    `queries` gives the page to ask about for each address: the page itself, or one at a shorter address.
+    """
+    graph, rng, canonical = web.graph, random.Random(seed), page_in(web.graph)
+    order = list(queries)
     rng.shuffle(order)
-    asked = {graph.address(query): query for query in order}
-    runs = ask_methods(web, methods, asked, depth, name=str)
-    for url, query in asked.items():
+    known = {url: graph.get(url) for url in order}
+    names: dict[str, tuple[str, str]] = {}  # address and title of each result, by canonical address
+
+    def add(text: str) -> str:
+        page = graph.get(text)
+        name = (parse_query(text).shown, "") if page is None else (graph.address(page), title_of(graph, page))
+        names.setdefault(canonical(text), name)
+        return canonical(text)
+
+    runs = ask_methods(web, methods, {url: queries[url] for url in order}, depth)
+    runs += [Run(run.name, {url: run.of(canonical(url))[:depth] for url in order}) for run in systems]
+    Evaluation(Judgements(), runs)  # refuses two of one name
+    items: list[Item] = []
+    for url in order:
+        for run in runs:
+            run.answers[url] = [add(text) for text in run.answers[url]]
         pages, ids = list(dict.fromkeys(page for run in runs for page in run.answers[url])), dict[str, str]()
         rng.shuffle(pages)
-        for page, number in ((page, int(page)) for page in pages):
-            ids[page] = f"{len(items) + 1:05d}"
-            items.append(Item(ids[page], url, title_of(graph, query), graph.address(number), title_of(graph, number)))
+        page = known[url]
+        title = "" if page is None else title_of(graph, page)
+        for answer in pages:
+            ids[answer] = f"{len(items) + 1:05d}"
+            items.append(Item(ids[answer], url, title, *names[answer]))
         for run in runs:
-            run.answers[url] = [ids[page] for page in run.answers[url]]
-    return Study(items, runs, {url: int(graph.in_degree[query]) for url, query in asked.items()}, depth)
+            run.answers[url] = [ids[answer] for answer in run.answers[url]]
+    degrees = {url: 0 if page is None else int(graph.in_degree[page]) for url, page in known.items()}
+    return Study(items, runs, degrees, depth)
+
+
+def assign(
+    study: Study,
+    raters: Sequence[str],
+    own: Mapping[str, str] | None = None,
+    overlap: float = 0.2,
+    shared_by: int = 2,
+    seed: int = 1,
+) -> Study:
+    """Give each rater a share of the queries, about equal in the number of results.
+
+    `own` has the queries that belong to a rater. A share of all queries, `overlap`, goes to `shared_by` raters each.
+    The largest queries are given first, each to the raters who have least: no two raters differ by more results than
+    the largest query has, unless those of their own do.
+    """
+    rng, own = random.Random(seed), {url: rater_name(name) for url, name in (own or {}).items()}
+    names = sorted({*map(rater_name, raters), *own.values()})
+    sizes = Counter(item.query for item in study.items)
+    order = list(study.in_degree)
+    rng.shuffle(order)
+    shared = set(order[: round(overlap * len(order))])
+    order.sort(key=lambda url: (url not in own, -sizes[url]))
+    rng.shuffle(names)  # decides between equals
+    load, found = dict.fromkeys(names, 0), {name: list[str]() for name in names}
+    for url in order:
+        others = sorted(names, key=lambda name: (name != own.get(url), load[name]))
+        for name in others[: shared_by if url in shared else 1]:
+            load[name] += sizes[url]
+            found[name].append(url)
+    return replace(study, raters={name: found[name] for name in sorted(names)})
+
+
+def rater_name(text: str) -> str:
+    """The name of a rater, which becomes part of a file's name; raises BadParameter."""
+    name = text.strip().lower()
+    if not RATER_NAME.fullmatch(name):
+        raise BadParameter("A rater's name must have up to 40 letters a to z, digits, - and _")
+    return name
 
 
 def check_folder(folder: Path) -> None:
@@ -102,8 +181,10 @@ def write(study: Study, folder: Path) -> None:
     runs = [{**vars(run), "facts": {query: plain(of) for query, of in run.facts.items()}} for run in study.runs]
     items = [vars(item) for item in study.items]
     known = {"depth": study.depth, "in_degree": dict(study.in_degree), "items": items, "runs": runs}
-    write_ratings(study, folder / "ratings.csv", {})
-    _replace(folder / "rate.html", rating_page(study))
+    known["raters"] = dict(study.raters)
+    for rater in study.raters or [""]:
+        write_ratings(study, sheet_of(folder, rater), {}, rater)
+        _replace(folder / f"rate{rater and '-' + rater}.html", rating_page(study, rater))
     _replace(folder / "study.json", json.dumps(known, ensure_ascii=False, indent=1))
 
 
@@ -113,16 +194,21 @@ def read(folder: Path) -> Study:
         known = json.loads((folder / "study.json").read_text(encoding="utf-8"))
         items = [Item(**item) for item in known["items"]]
         runs = [Run(**run) for run in known["runs"]]
-        return Study(items, runs, known["in_degree"], int(known["depth"]))
+        return Study(items, runs, known["in_degree"], int(known["depth"]), dict(known.get("raters", {})))
     except FileNotFoundError as error:
         raise BadStore(f"{folder} has no study: make one with cocite study new") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadStore(f"{folder / 'study.json'} is damaged: make a new study") from error
 
 
-def keep_edited(study: Study, path: Path) -> Path | None:
+def sheet_of(folder: Path, rater: str) -> Path:
+    """The sheet of a rater; without a name, of everybody."""
+    return folder / f"ratings{rater and '-' + rater}.csv"
+
+
+def keep_edited(study: Study, path: Path, rater: str = "") -> Path | None:
     """Copy a sheet that somebody edited before it is overwritten; return the path of the copy, if one was needed."""
-    if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, ReadReport())).encode():
+    if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, ReadReport()), rater).encode():
         return None
     names = (path.with_name(f"{path.name}.edited{number or ''}") for number in count())
     kept = next(name for name in names if not name.exists())
@@ -130,19 +216,21 @@ def keep_edited(study: Study, path: Path) -> Path | None:
     return kept
 
 
-def _sheet(study: Study, ratings: Mapping[str, str]) -> str:
-    text = io.StringIO()
+def _sheet(study: Study, ratings: Mapping[str, str], rater: str) -> str:
+    text, share = io.StringIO(), {item.id for item in study.share(rater)}
     sheet = csv.writer(text)
     sheet.writerow(SHEET_COLUMNS)
     for item in study.items:
+        if item.id not in share and item.id not in ratings:
+            continue
         cells = [item.id, item.query, item.query_title, item.page, item.title, ratings.get(item.id, "")]
         sheet.writerow(["'" + cell if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
     return "\ufeff" + text.getvalue()  # with a BOM, or spreadsheets guess the encoding wrong
 
 
-def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
-    """Write the sheet with the ratings so far."""
-    _replace(path, _sheet(study, ratings))
+def write_ratings(study: Study, path: Path, ratings: Mapping[str, str], rater: str = "") -> None:
+    """Write the sheet of a rater with the ratings so far."""
+    _replace(path, _sheet(study, ratings, rater))
 
 
 def _replace(path: Path, text: str) -> None:
@@ -233,7 +321,20 @@ def judgements_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Judgemen
     return found
 
 
-def rating_page(study: Study) -> str:
+def raters_table(study: Study, sheets: Mapping[Path, Mapping[str, str]]) -> Table:
+    """What each rater has rated, by their sheets."""
+    rows: list[list[object]] = []
+    for path, ratings in sheets.items():
+        name = path.stem.removeprefix("ratings-")
+        given = len(study.share(name)) if not study.raters or name in study.raters else ""
+        said = Counter(ratings.values())
+        rows.append([name, given, len(ratings), *(said[value] for value in RATINGS)])
+    return ["rater", "to rate", "rated", *(meaning for _, meaning in CHOICES)], rows
+
+
+def rating_page(study: Study, rater: str = "") -> str:
     """The sheet as a page: every result with three buttons, kept in the browser and saved as CSV."""
-    known = "\n".join(f"{item.query}\t{item.page}" for item in study.items)
-    return render("rate.html", items=study.items, choices=CHOICES, study=f"{crc32(known.encode()):08x}")
+    items = study.share(rater)
+    known = crc32("\n".join([rater, *(f"{item.query}\t{item.page}" for item in items)]).encode())
+    sheet = sheet_of(Path(), rater).name
+    return render("rate.html", items=items, choices=CHOICES, study=f"{known:08x}", sheet=sheet)

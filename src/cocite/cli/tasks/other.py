@@ -64,24 +64,27 @@ class StudyRate(Task):
 
     Examples:
         cocite study rate trial
+        cocite study rate trial --rater anna
     """
 
     shows_itself = True
     folder: str = study_folder()
+    rater: str = parameter("", "Your name, if the study has named raters", metavar="NAME")
 
     def do(self, progress: object) -> None:
         """Ask for a rating of each result that has none."""
-        from cocite.evaluate.study import RATINGS, keep_edited, read, read_ratings, write_ratings
+        from cocite.evaluate.study import RATINGS, keep_edited, rater_name, read, read_ratings, sheet_of, write_ratings
         from cocite.sources.records import ReadReport
 
-        found, sheet = read(Path(self.folder)), Path(self.folder) / "ratings.csv"
+        found, rater = read(Path(self.folder)), rater_name(self.rater) if self.rater else ""
+        sheet, share = sheet_of(Path(self.folder), rater), found.share(rater)
         screen, skips = Screen(), ReadReport()
         ratings = read_ratings(sheet, found, skips) if sheet.exists() else {}
         for reason, times in skips.skipped.items():
             screen.line(f"Skipped: {times:,} × {reason}")
         edited = None
-        screen.line(f"Rated {len(ratings)} of {len(found.items)}. 1: related, 0: not related, x: can't open, q: stop")
-        for item in [item for item in found.items if item.id not in ratings]:
+        screen.line(f"Rated {len(ratings)} of {len(share)}. 1: related, 0: not related, x: can't open, q: stop")
+        for item in [item for item in share if item.id not in ratings]:
             screen.blank()
             screen.line(("to ", "dim"), (item.query_title or item.query, "bold"), f"  {item.query}")
             screen.line(("is  ", "dim"), (item.title or item.page, "bold"), f"  {item.page}")
@@ -93,10 +96,10 @@ class StudyRate(Task):
                     rating = "q"
                 if rating == "q":
                     return
-            if edited is None and (edited := keep_edited(found, sheet) or Path()).name:
+            if edited is None and (edited := keep_edited(found, sheet, rater) or Path()).name:
                 screen.line(f"The edited sheet is kept as {edited}")
             ratings[item.id] = rating
-            write_ratings(found, sheet, ratings)
+            write_ratings(found, sheet, ratings, rater)
 
 
 @operation(store=False, json=False)

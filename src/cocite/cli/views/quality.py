@@ -16,8 +16,8 @@ def show_evaluation(screen: Screen, asked: Any, result: EvaluationResult) -> Non
     found, degrees = result.found, result.in_degree
     for note in result.notes:
         screen.line((note, "dim"))
-    for group, table in found.table_5().items():
-        show_table(screen, group, table)
+    for name, table in {**found.table_5(), **{name.capitalize(): of for name, of in result.tables.items()}}.items():
+        show_table(screen, name, table)
     if len(found.runs) > 1:
         show_table(screen, "Is the difference significant? (two-sided)", found.table_paired(), names=3)
         show_table(screen, "Is it better? As in 1999, by AP 1999 (one-sided)", found.table_6(), names=3)
@@ -31,12 +31,19 @@ def show_evaluation(screen: Screen, asked: Any, result: EvaluationResult) -> Non
 
 def show_new_study(screen: Screen, asked: Any, result: NewStudy) -> None:
     """The size of a study, and the next steps."""
+    errors = Screen(stderr=True)
     for text in result.unknown:
-        Screen(stderr=True).line(f"Skipped, as it isn't in this store: {text[:200]}")
+        errors.line(f"Skipped, as it isn't in this store: {text[:200]}")
+    for asked_for, used in result.chopped.items():
+        errors.line(f"{asked_for[:200]} isn't in this store; the methods are asked about {used[:200]}")
+    for note in result.notes:
+        errors.line(note)
     sizes = f"{count(result.items, 'result')} for {count(result.queries, 'page')}"
     screen.line((result.folder, "bold"), f"  {sizes}")
-    then = f"cocite study report {result.folder} RATINGS..."
-    screen.line(f"Send rate.html (or ratings.csv) to the raters; then run: {then}")
+    for rater, results in result.raters.items():
+        screen.line(f"  {rater}: {count(results, 'result')}")
+    files = "each their rate-NAME.html (or ratings-NAME.csv)" if result.raters else "rate.html (or ratings.csv)"
+    screen.line(f"Send the raters {files}; then run: cocite study report {result.folder} RATINGS...")
 
 
 def show_site(screen: Screen, asked: Any, result: SiteResult) -> None:

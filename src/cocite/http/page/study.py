@@ -1,8 +1,8 @@
 """The rating study in the browser: one query page after another, kept in the study's folder with every step.
 
 Raters see what is to be rated, and neither methods nor ranks. Whoever gives a name has a sheet of their own,
-`ratings-NAME.csv`; without a name it is `ratings.csv`. `cocite study report FOLDER FOLDER/ratings*.csv` reads them all.
-It works without scripts, and needs no cookie: the name is in the address.
+`ratings-NAME.csv`; without a name it is `ratings.csv`. A study with named raters shows each their share. `cocite study
+report FOLDER` reads all sheets. It works without scripts, and needs no cookie: the name is in the address.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -18,14 +18,23 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from cocite.errors import BadParameter
-from cocite.evaluate.study import CHOICES, RATINGS, Item, keep_edited, read, read_ratings, write_ratings
+from cocite.evaluate.study import (
+    CHOICES,
+    RATINGS,
+    Item,
+    keep_edited,
+    rater_name,
+    read,
+    read_ratings,
+    sheet_of,
+    write_ratings,
+)
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
 from cocite.http.responses import HTML, PLAIN_TEXT, RefusedRequest, Reply
 from cocite.sources.records import ReadReport
 
-RATER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 MAX_RATERS = 1000
 MAX_RATINGS_PER_STEP = 2000
 
@@ -35,37 +44,31 @@ class RatingStudy:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.study = folder, read(folder)
-        by_query: dict[str, list[Item]] = {}
-        for item in self.study.items:
-            by_query.setdefault(item.query, []).append(item)
-        self.queries = list(by_query.values())
 
-    def path(self, rater: str) -> Path:
-        """The sheet of a rater."""
-        return self.folder / (f"ratings-{rater}.csv" if rater else "ratings.csv")
+    def queries(self, rater: str) -> list[list[Item]]:
+        """What a rater has to rate, by query page; raises BadParameter if the study has only other raters."""
+        by_query: dict[str, list[Item]] = {}
+        for item in self.study.share(rater):
+            by_query.setdefault(item.query, []).append(item)
+        return list(by_query.values())
 
     def ratings(self, rater: str) -> dict[str, str]:
         """The ratings of a rater."""
-        path = self.path(rater)
+        path = sheet_of(self.folder, rater)
         return read_ratings(path, self.study, ReadReport()) if path.exists() else {}
 
     def add(self, rater: str, given: Mapping[str, str]) -> dict[str, str]:
-        """Keep more ratings; raises BadParameter if there are too many raters."""
-        items, path = {item.id for item in self.study.items}, self.path(rater)
+        """Keep more ratings; raises BadParameter if there are too many raters, or if this isn't one of them."""
+        items, path = {item.id for item in self.study.share(rater)}, sheet_of(self.folder, rater)
         with (self.folder / ".rating").open("w") as lock:  # a sheet is read, added to, and replaced
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
             if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MAX_RATERS:
                 raise BadParameter(f"{MAX_RATERS} raters have sheets already; give one of their names")
             new = {item: rating for item, rating in given.items() if item in items and rating in RATINGS}
             ratings = self.ratings(rater) | new
-            keep_edited(self.study, path)
-            write_ratings(self.study, path, ratings)
+            keep_edited(self.study, path, rater)
+            write_ratings(self.study, path, ratings, rater)
         return ratings
-
-    def next_query(self, ratings: Mapping[str, str], after: int = -1) -> int | None:
-        """The next query page with something to rate; None if all is done."""
-        order = [*range(after + 1, len(self.queries)), *range(min(after + 1, len(self.queries)))]
-        return next((at for at in order if any(item.id not in ratings for item in self.queries[at])), None)
 
     async def show(self, request: Request, _: Exchange) -> Reply:
         """A step of the study: who rates, what is to be rated, or the end."""
@@ -74,14 +77,21 @@ class RatingStudy:
             return self._page()
         try:
             rater = checked(name)
+            queries = self.queries(rater)
         except BadParameter as error:
             return self._page(422, error=f"{error}.")
         ratings = await asyncio.to_thread(self.ratings, rater)
-        left = self.next_query(ratings)
+        given: dict[str, Any] = {
+            "rater": rater,
+            "ratings": ratings,
+            "queries": len(queries),
+            "results": sum(map(len, queries)),
+        }
+        left = next_query(queries, ratings)
         at = step_of(request.query_params.get("at", ""), left)
-        if at is None or not 0 <= at < len(self.queries):
-            return self._page(rater=rater, ratings=ratings, left=left)
-        return self._page(rater=rater, ratings=ratings, at=at, items=self.queries[at])
+        if at is None or not 0 <= at < len(queries):
+            return self._page(**given, left=left)
+        return self._page(**given, at=at, items=queries[at])
 
     async def save(self, request: Request, _: Exchange) -> Reply:
         """Keep the ratings of a step, and go on to the next."""
@@ -94,12 +104,18 @@ class RatingStudy:
         rater = checked(given.get("rater", ""))
         ratings = await asyncio.to_thread(self.add, rater, given)
         after = step_of(given.get("at", ""), -1)
-        following = self.next_query(ratings, -1 if after is None else after)
+        following = next_query(self.queries(rater), ratings, -1 if after is None else after)
         return Reply(303, b"", PLAIN_TEXT, extra=((b"location", step_address(rater, following).encode()),))
 
     def _page(self, status: int = 200, **values: Any) -> Reply:
-        given = {"ratings": None, "CHOICES": CHOICES, "place": step_address, "sheets": self}
+        given = {"ratings": None, "CHOICES": CHOICES, "place": step_address, "study": self.study}
         return Reply(status, render("study.html", **given | values), HTML)
+
+
+def next_query(queries: Sequence[Sequence[Item]], ratings: Mapping[str, str], after: int = -1) -> int | None:
+    """The next query page with something to rate; None if all is done."""
+    order = [*range(after + 1, len(queries)), *range(min(after + 1, len(queries)))]
+    return next((at for at in order if any(item.id not in ratings for item in queries[at])), None)
 
 
 def step_of(text: str, default: int | None) -> int | None:
@@ -113,11 +129,8 @@ def step_address(rater: str, at: int | None) -> str:
 
 
 def checked(name: str) -> str:
-    """The name of a rater, which becomes part of a file's name; raises BadParameter."""
-    plain = name.strip().lower()
-    if plain and not RATER_NAME.fullmatch(plain):
-        raise BadParameter("A rater's name must have up to 40 letters a to z, digits, - and _")
-    return plain
+    """The name of a rater, or an empty text; raises BadParameter."""
+    return rater_name(name) if name.strip() else ""
 
 
 def check_same_origin(request: Request) -> None:

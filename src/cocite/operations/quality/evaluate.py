@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,8 @@ class EvaluationResult:
     found: Evaluation
     report: ReadReport
     in_degree: dict[str, int] | None
+    tables: Mapping[str, Table] = field(default_factory=dict)  # more of them, by name
+    remarks: Sequence[str] = ()
 
     def with_report(self, html: str, title: str) -> EvaluationResult:
         """Count what judgements and runs don't have, and write the report if a file is named."""
@@ -63,7 +65,7 @@ class EvaluationResult:
             if unjudged := [query for query in run.answers if query not in found.judgements.ratings]:
                 report.skip(f"query of {run.name} without judgements, ignored", unjudged[0], len(unjudged))
         if html:
-            write_file(html, page(title, self.notes, found, self.in_degree))
+            write_file(html, page(title, self.notes, found, self.in_degree, self.tables))
         return self
 
     @property
@@ -71,7 +73,10 @@ class EvaluationResult:
         """What the evaluation counts, in words."""
         found, judged = self.found, self.found.judgements
         first = count(found.depth, "result")
-        facts = [f"queries with a relevant page: {len(found.queries):,}; the first {first} of each count"]
+        facts = [
+            *self.remarks,
+            f"queries with a relevant page: {len(found.queries):,}; the first {first} of each count",
+        ]
         if judged.repeated:
             differ = f", {judged.contradicted:,} with another rating: the best counts" if judged.contradicted else ""
             facts.append(f"{count(judged.repeated, 'pair')} given more than once{differ}")
@@ -88,6 +93,7 @@ class EvaluationResult:
             "repeated": found.judgements.repeated,
             "contradicted": found.judgements.contradicted,
             "skipped": dict(self.report.skipped),
+            **{name: _rows(table) for name, table in self.tables.items()},
             "measures": {group.rpartition(": ")[0]: _rows(table) for group, table in found.table_5().items()},
             "significance": _rows(found.table_paired(), names=3),
             "significance_1999": _rows(found.table_6(), names=3),
@@ -169,7 +175,8 @@ class Evaluate(Task, Filters):
             judged, numbers = in_store(web.graph, judged, report)
             if not numbers:
                 raise BadParameter(f"{self.index} has none of the queries of {path}: is it the right store?")
-            degrees = {name: int(web.graph.in_degree[page]) for name, page in numbers.items()}
+            known = {name: web.graph.canonical(page) == name for name, page in numbers.items()}  # not chopped
+            degrees = {name: int(web.graph.in_degree[page]) * known[name] for name, page in numbers.items()}
             asked = ask_methods(web, chosen, numbers, self.k, self.filters, progress)
             runs = [*asked, *(run_in_store(web.graph, run) for run in runs)]
         found = Evaluation(judged, runs, self.k)

@@ -1,16 +1,24 @@
 """A blind rating study of methods, as in Dean & Henzinger 1999: make one, and report on it."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
 from cocite.operations.quality.evaluate import EvaluationResult, html_option, methods_of, methods_option
 from cocite.operations.task import Task, check_writable, read_addresses
 from cocite.parameters import parameter
 from cocite.results.answer import Result
+from cocite.text import count
+
+if TYPE_CHECKING:
+    from cocite.evaluate.judgements import Run
+    from cocite.graph.store import Graph
 
 
 def study_folder() -> Any:
@@ -25,45 +33,105 @@ class NewStudy(Result):
     folder: str
     items: int
     queries: int
-    unknown: list[str]  # query pages that the store doesn't have
+    unknown: list[str]  # query pages that the store doesn't have, nor a page at a shorter address
+    chopped: dict[str, str]  # query pages that the store doesn't have, with the address that was used
+    raters: dict[str, int]  # number of results that each has to rate
+    notes: list[str]
 
 
 @operation(name="study new")
 class StudyNew(Task):
     """Run methods, shuffle their results, and write the sheets for raters.
 
-    Send rate.html or ratings.csv to the raters, and keep study.json, which has the method of each result.
+    Send rate.html or ratings.csv to the raters, and keep study.json, which has the method of each result. If you name
+    raters, each gets files of their own, with a share of the pages. In --file, a tab and a rater's name after an
+    address give that rater this page. --run adds the results of another system, by a TREC run: topic Q0 page rank
+    score tag. The topic is the address of a query page, the tag the name of the system.
 
     Examples:
         cocite study new trial nytimes.com bmw.com -m companion -m cocitation
         cocite study new trial --file queries.txt -m proximity -m lli -k 5
+        cocite study new trial --file queries.txt --run netscape.run --rater anna --rater ben --overlap 0.3
     """
 
     folder: str = study_folder()
     urls: tuple[str, ...] = parameter((), "A query page", metavar="URL", positional=True)
     file: str = shared.address_file()
     method: tuple[str, ...] = methods_option("study", "companion, cocitation")
+    run_files: tuple[str, ...] = parameter(
+        (), "Results of another system, a TREC run; may be repeated", metavar="FILE",
+        on={"cli": {"name": "run", "flags": ("--run",)}},
+    )  # fmt: skip
     k: int = parameter(10, "Number of results of each method", flags=("-k",), minimum=1, maximum=100)
-    seed: int = parameter(1, "Seed of the order of results")
+    rater: tuple[str, ...] = parameter((), "Name of a rater; may be repeated", metavar="NAME")
+    overlap: float = parameter(
+        0.2, "Share of the pages that several raters get, to measure agreement", minimum=0, maximum=1
+    )
+    shared_by: int = parameter(2, "Number of raters who get such a page", minimum=2, maximum=100)
+    seed: int = parameter(1, "Seed of the order of results, and of the raters' shares")
 
     def do(self, progress: Progress) -> NewStudy:
-        from cocite.evaluate.study import check_folder, new, write
+        from cocite.evaluate.study import assign, check_folder, new, write
+        from cocite.pages.address import parse_query
+        from cocite.results.ask import question
         from cocite.web import Web
 
-        texts, folder = [*self.urls, *read_addresses(self.file)], Path(self.folder)
-        if not texts:
+        rows = [(url, "") for url in self.urls]
+        rows += [(text.strip(), rater) for text, _, rater in (row.partition("\t") for row in read_addresses(self.file))]
+        folder = Path(self.folder)
+        if not rows:
             raise BadParameter("No pages to ask about: give addresses, or --file FILE")
         check_folder(folder)
         chosen, web = methods_of(self.method or ("companion", "cocitation")), Web(self.index)
         web.progress = progress
-        found = {text: web.graph.get(text) for text in texts}
-        pages = [page for page in found.values() if page is not None]
+        pages, unknown, chopped, own = dict[str, int](), list[str](), dict[str, str](), dict[str, str]()
+        for text, rater in rows:
+            try:
+                asked = question(web.graph, [text], shorter=True)
+            except UnknownPage:
+                unknown.append(text)
+                continue
+            page = asked.seeds[0]
+            url = parse_query(text).shown if asked.notes else web.graph.address(page)
+            pages[url] = page
+            if asked.notes:
+                chopped[url] = web.graph.address(page)
+            if rater.strip():
+                own[url] = rater
         if not pages:
-            web.graph.find(texts[0])  # raises UnknownPage with the nearest addresses
-        made = new(web, pages, chosen, self.k, self.seed)
+            web.graph.find(rows[0][0])  # raises UnknownPage with the nearest addresses
+        systems, notes = read_other_systems(web.graph, self.run_files, list(pages), self.k)
+        made = new(web, pages, chosen, self.k, self.seed, systems)
+        if self.rater or own:
+            made = assign(made, self.rater, own, self.overlap, self.shared_by, self.seed)
         write(made, folder)
-        unknown = [text for text, page in found.items() if page is None]
-        return NewStudy(self.folder, len(made.items), len(set(pages)), unknown)
+        raters = {name: len(made.share(name)) for name in made.raters}
+        return NewStudy(self.folder, len(made.items), len(pages), unknown, chopped, raters, notes)
+
+
+def read_other_systems(
+    graph: Graph, files: Sequence[str], queries: Sequence[str], k: int
+) -> tuple[list[Run], list[str]]:
+    """The results of other systems for the queries of a study, and notes on what is missing."""
+    from cocite.evaluate.evaluation import page_in
+    from cocite.evaluate.judgements import Run, read_systems
+
+    name = page_in(graph)
+    wanted, systems, notes = {name(url) for url in queries}, list[Run](), list[str]()
+    for file in dict.fromkeys(files):
+        for run in read_systems(Path(file), name):
+            others = [topic for topic in run.answers if topic not in wanted]
+            if len(others) == len(run.answers):
+                unlike = f"such as {others[0]:.200}" if others else "as it has none"
+                raise BadParameter(f"{file}: no topic of {run.name} is a query page of this study, {unlike}")
+            if others:
+                notes.append(f"{run.name}: ignored {count(len(others), 'topic')} not in this study, e.g. {others[0]}")
+            results = [text for topic in wanted for text in run.of(topic)[:k]]
+            if unknown := [text for text in results if graph.get(text) is None]:
+                some = f"{len(unknown):,} of {count(len(results), 'result')}"
+                notes.append(f"{run.name}: {some} not in this store; raters see only the address, e.g. {unknown[0]}")
+            systems.append(run)
+    return systems, notes
 
 
 @operation(name="study report", store=False)
@@ -83,14 +151,16 @@ class StudyReport(Task):
 
     def do(self, progress: Progress) -> EvaluationResult:
         """Evaluate the methods by the ratings."""
-        from cocite.evaluate.study import evaluation_of, read, read_ratings
+        from cocite.evaluate.agreement import agreement_table
+        from cocite.evaluate.study import evaluation_of, raters_table, read, read_ratings
         from cocite.sources.records import ReadReport
 
         check_writable(self.html)
         folder = Path(self.folder)
         known, report = read(folder), ReadReport()
         sheets = dict.fromkeys(map(Path, self.ratings)) or sorted(folder.glob("ratings*.csv"))  # one per rater
-        raters = [read_ratings(path, known, report) for path in sheets]
+        ratings = {sheet: read_ratings(sheet, known, report) for sheet in sheets}
+        raters = list(ratings.values())
         if not any(raters):
             raise BadParameter("No result is rated yet: fill in the column rating with 1, 0 or x")
         found = evaluation_of(known, raters)
@@ -99,4 +169,10 @@ class StudyReport(Task):
             report.skip("result without a rating, counted as not related", count=unrated)
         if ignored := len(known.in_degree) - len(found.rated):
             report.skip("query without any rating, ignored", count=ignored)
-        return EvaluationResult(found, report, dict(known.in_degree)).with_report(self.html, f"Study {folder.name}")
+        tables, remarks = {"raters": raters_table(known, ratings)}, list[str]()
+        try:
+            tables |= {"agreement": table} if (table := agreement_table(raters)) else {}
+        except BadParameter as error:
+            remarks.append(str(error))
+        result = EvaluationResult(found, report, dict(known.in_degree), tables, remarks)
+        return result.with_report(self.html, f"Study {folder.name}")
