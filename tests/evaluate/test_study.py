@@ -315,7 +315,7 @@ def test_unknown_addresses_are_chopped(web: Web, tmp_path: Path) -> None:
     assert (study.in_degree, len(study.items)) == ({longer: 0}, own["items"])
     assert {item.page for item in study.items} == {item.page for item in read(tmp_path / "own").items}
     ran = run_command("study", "new", tmp_path / "said", longer, "-i", web.graph.path)
-    assert f"{longer} isn't in this store; the methods are asked about {A}" in ran.err
+    assert f"{longer} isn't in this store; its results are for {A}" in ran.err
 
 
 def run_file(folder: Path, *rows: str) -> Path:
@@ -372,7 +372,7 @@ def test_wrong_runs(web: Web, tmp_path: Path, rows: list[str], message: str) -> 
 
 
 def study_of(sizes: list[int]) -> Study:
-    """A study with so many results of each query."""
+    """A study; `sizes` are the numbers of results of its queries."""
     items = [Item(f"{n:02d}{m:03d}", f"q{n}", "", f"p{m}", "") for n, size in enumerate(sizes) for m in range(size)]
     return Study(items, [], {f"q{n}": 0 for n in range(len(sizes))}, 10)
 

@@ -35,7 +35,7 @@ def show_new_study(screen: Screen, asked: Any, result: NewStudy) -> None:
     for text in result.unknown:
         errors.line(f"Skipped, as it isn't in this store: {text[:200]}")
     for asked_for, used in result.chopped.items():
-        errors.line(f"{asked_for[:200]} isn't in this store; the methods are asked about {used[:200]}")
+        errors.line(f"{asked_for[:200]} isn't in this store; its results are for {used[:200]}")
     for note in result.notes:
         errors.line(note)
     sizes = f"{count(result.items, 'result')} for {count(result.queries, 'page')}"
