@@ -159,20 +159,27 @@ def lli(
     child_parents: int = 200,
     unit: str = "auto",
     epsilon: float = 0.5,
+    forward_epsilon: float = 0.0,
+    delta: float = 0.0,
     **switches: Unpack[Switches],
 ) -> Ranking:
     """Siblings and spouses by their cosine to the query page in the space of the greatest singular values."""
     limits = Limits(parents, window, children, child_parents)
     start, back, forward = page_source(web, seeds, unit, switches, limits)
     b, f = shared(back), shared(forward)
-    (back_cosines, back_k), (forward_cosines, forward_k) = similarities(back, epsilon), similarities(forward, epsilon)
+    back_cosines, back_k = similarities(back, epsilon)
+    forward_cosines, forward_k = similarities(forward, forward_epsilon or epsilon)
     scores, reached = {}, {}
     none = [0.0] * len(start.used)
     for page in b.keys() | f.keys():
-        cosines = zip(back_cosines.get(page, none), forward_cosines.get(page, none), strict=True)
+        cosines = [
+            max(both) for both in zip(back_cosines.get(page, none), forward_cosines.get(page, none), strict=True)
+        ]
+        selected = [cosine >= delta - 1e-9 for cosine in cosines]
         commons = [x + y for x, y in zip(b.get(page, none), f.get(page, none), strict=True)]
-        scores[page] = (sum(map(max, cosines)) / len(start.used), sum(commons))
-        reached[page] = sum(common > 0 for common in commons)
+        chosen = [cosine for cosine, yes in zip(cosines, selected, strict=True) if yes]
+        scores[page] = (sum(chosen) / len(start.used), sum(commons))
+        reached[page] = sum(common > 0 and yes for common, yes in zip(commons, selected, strict=True))
     return rank(web, scores, reached, start.never, start.used, {"back": back_k, "forward": forward_k})
 
 

@@ -171,12 +171,12 @@ INDEPENDENT = [page(f"https://list{n}.example/", U, HONEST) for n in (1, 2)]
 """Two sites that have nothing to do with each other, and link to u and to an honest page."""
 
 
-def answers(place: Path, pages: list[Page], call: str) -> dict[str, float]:
-    """The answers for u, by address."""
+def answers(place: Path, pages: list[Page], call: str, query: str = U) -> dict[str, float]:
+    """The answers for u, or another page, by address."""
     store = place / f"{len(list(place.iterdir()))}.cocite"
     make(store, pages)
     web = Web(store)
-    scores = method(call).relate(web, [web.graph.find(U)])
+    scores = method(call).relate(web, [web.graph.find(query)])
     return {web.graph.address(answer): score for answer, score in scores.ranked(web.graph.in_degree)}
 
 
@@ -221,3 +221,46 @@ def test_lli_takes_a_long_list_of_one_site_for_a_dense_parent(place: Path) -> No
     found = answers(place, FIGURE_3A + INDEPENDENT, "lli")
     assert found == pytest.approx({**dict.fromkeys(S.values(), sqrt(0.6)), HONEST: 2 / sqrt(10)}, rel=1e-5)
     assert found == answers(place, FIGURE_3B + INDEPENDENT, "lli")
+
+
+# ------------------------------------------------------------------------------------- δ, and ε of the forward side
+
+
+def test_pages_below_delta_are_not_selected(place: Path) -> None:
+    """BSR = {p in BS with BSS ≥ δ} : √0.6 = 0.775 for pages of the long list, 2/√10 = 0.632 for the honest one."""
+    pages = FIGURE_3A + INDEPENDENT
+    assert set(answers(place, pages, "lli(delta=0.6)")) == {*S.values(), HONEST}
+    assert set(answers(place, pages, "lli(delta=0.7)")) == set(S.values())
+    assert answers(place, pages, "lli(delta=0.8)") == {}
+
+
+def test_both_sides_may_have_an_epsilon_of_their_own(place: Path) -> None:
+    """Footnote 4. u and x share the children 0 and 1 with three pages; only y has child 2.
+
+    B has rows (1, 1, 0) three times and (0, 0, 1) for y: σ = √6 and 1, a fall of 0.59. With ε = 0.5 k is 1, and y has
+    no part in it; with 0.9 k is 2. The query page is (√2·√6, 1·1), y is (0, 1): cosine 1/√13, and √(12/13) for others.
+    """
+    children = [f"https://child{n}.example/" for n in range(3)]
+    alike = [page(f"https://x{n}.example/", *children[:2]) for n in range(3)]
+    pages = [page(U, *children), *alike, page("https://y.example/", children[2])]
+    one = {each.url: 1.0 for each in alike}
+    assert answers(place, pages, "lli") == answers(place, pages, "lli(epsilon=0.9, forward_epsilon=0.5)") == one
+    both = {url: sqrt(12 / 13) for url in one} | {"https://y.example/": 1 / sqrt(13)}
+    assert answers(place, pages, "lli(forward_epsilon=0.9)") == pytest.approx(both, rel=1e-5)
+    assert answers(place, pages, "lli(epsilon=0.9)") == pytest.approx(both, rel=1e-5)
+
+
+def test_pages_of_one_encyclopedia_have_different_scores(place: Path) -> None:
+    """By site all parents are one: A is a column of ones, and every sibling scored 1.
+
+    Four articles list u; all list a, three b, one c and d. Each counts by itself, and the order is that of b: with
+    ε = 0.9, rows (1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1) twice.
+    """
+    wiki = "https://wiki.example/"
+    u, a, b, c, d = (f"{wiki}{name}" for name in "uabcd")
+    listed = [[a, b], [a, b], [a, b], [a, c, d]]
+    pages = [page(f"{wiki}list{n}", u, *others) for n, others in enumerate(listed)]
+    assert answers(place, pages, "lli(unit=site)", u) == dict.fromkeys([a, b, c, d], 1.0)
+    found = answers(place, pages, "lli(epsilon=0.9)", u)
+    assert list(found) == [a, b, c, d] and found == answers(place, pages, "lli(epsilon=0.9, unit=none)", u)
+    assert found[a] > found[b] > found[c] == found[d] > 0

@@ -65,7 +65,12 @@ OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "weighted": st.booleans(),
         "rounds": st.sampled_from([3, 200]),
     },
-    "lli": {**LIMITS, "epsilon": st.sampled_from([0.1, 0.5, 0.9])},
+    "lli": {
+        **LIMITS,
+        "epsilon": st.sampled_from([0.1, 0.5, 0.9]),
+        "forward_epsilon": st.sampled_from([0.0, 0.1, 0.9]),
+        "delta": st.sampled_from([0.0, 0.7, 0.93, 1.0]),
+    },
 }
 
 

@@ -2,8 +2,8 @@
 
 A is the matrix of siblings and merged parents, B that of spouses and merged children, as in Extended Cocitation. With
 A = UΣVᵀ, and k the smallest number at which (σ_k − σ_{k+1})/σ_k ≥ ε, page i is row i of U_kΣ_k, the query page is
-(1, …, 1)V_kΣ_k, and their similarity is the absolute cosine. A page on both sides takes the larger one; ties go by
-b + f.
+(1, …, 1)V_kΣ_k, and their similarity is the absolute cosine. B may have another ε (footnote 4). A page on both sides
+takes the larger similarity, and is a result if that is at least δ. Ties go by b + f.
 
 Computed from the eigenvectors of AᵀA, which has at most B rows: U_kΣ_k = AV_k. The query page is scaled by Σ once more
 than the others: as published; see docs/decisions/0022.
@@ -23,6 +23,8 @@ from cocite.web import Web
 
 MIN_LENGTH = 1e-9
 """Lengths of rows below this share of the greatest singular value count as 0."""
+ROUNDING = 1e-9
+"""Similarities that are lower than δ by less than this are selected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,18 +32,23 @@ class Params(SourceParams):
     """The limits of the page source, and the drop of singular values that limits the space."""
 
     epsilon: float = parameter(0.5, "ε: drop of singular values that limits the space", minimum=1e-6, maximum=1)
+    forward_epsilon: float = parameter(0.0, "ε for spouses and children (0: the same)", minimum=0, maximum=1)
+    delta: float = parameter(0.0, "δ: minimum similarity of a result", minimum=0, maximum=1)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings and spouses by their cosine to the query pages in the space of the greatest singular values."""
     start, source = begin(web, seeds, params, lambda view, some: gather(view, some, params))
-    (back, back_k), (forward, forward_k) = (cosines(each, params.epsilon) for each in (source.back, source.forward))
+    back, back_k = cosines(source.back, params.epsilon)
+    forward, forward_k = cosines(source.forward, params.forward_epsilon or params.epsilon)
     pages, of_back, of_forward = source.join(back, forward)
     _, b, f = source.join(source.back.shared(), source.forward.shared())
-    values = np.maximum(of_back, of_forward).sum(axis=0) / max(1, len(start.used))
+    similar = np.maximum(of_back, of_forward)  # for every query page by itself
+    selected = similar >= params.delta - ROUNDING
+    values = (similar * selected).sum(axis=0) / max(1, len(start.used))
     facts = {"back k": back_k[0], "back rank": back_k[1], "forward k": forward_k[0], "forward rank": forward_k[1]}
     evidence = LinkEvidence(start.view, source.parents, params.children)
-    return start.scores(pages, values, b + f, ties=(b + f).sum(axis=0), facts=facts, evidence=evidence)
+    return start.scores(pages, values, (b + f) * selected, ties=(b + f).sum(axis=0), facts=facts, evidence=evidence)
 
 
 def cosines(side: SourceSide, epsilon: float) -> tuple[Matrix, tuple[int, int]]:
