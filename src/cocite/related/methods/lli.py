@@ -23,8 +23,6 @@ from cocite.web import Web
 
 MIN_LENGTH = 1e-9
 """Lengths of rows below this share of the greatest singular value count as 0."""
-ROUNDING = 1e-9
-"""Similarities that are lower than δ by less than this are selected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +42,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     pages, of_back, of_forward = source.join(back, forward)
     _, b, f = source.join(source.back.shared(), source.forward.shared())
     similar = np.maximum(of_back, of_forward)  # for every query page by itself
-    selected = similar >= params.delta - ROUNDING
+    selected = similar >= params.delta - 1e-9
     values = (similar * selected).sum(axis=0) / max(1, len(start.used))
     facts = {"back k": back_k[0], "back rank": back_k[1], "forward k": forward_k[0], "forward rank": forward_k[1]}
     evidence = LinkEvidence(start.view, source.parents, params.children)
