@@ -37,18 +37,18 @@ def test_hubs(hubs: Path) -> None:
     ran = run("hubs", START, "-i", hubs, "--by", "out_degree")
     assert ran.code == 0, ran.err
     assert ran.out.splitlines()[0].split("\t")[1:] == [HUB]
-    assert ran.out.splitlines()[2].split("\t")[1:] == ["https://poor.example/"]  # the first extension is not filtered
+    assert "poor.example" not in ran.out  # a hub at distance 1 needs min(2 + 1, 10) = 3 out-links
     assert ran.out.splitlines()[-2:] == [
-        "Distance 1: explored 3 of 3 pages; without trimming 3",  # the hub, the poor page, and the page linked to
-        "Distance 2: explored 0 of 7 pages; without trimming 7",  # the other pages of the hub, which link to nothing
+        "Distance 1: explored 1 of 3 pages; without trimming 3",  # of the hub, the poor page, and the page linked to
+        "Distance 2: explored 0 of 8 pages; without trimming 7",  # the pages of the hub, which link to nothing
     ]
     for option in ((), ("--untrimmed",)):
         ran = run("hubs", START, "-i", hubs, "--by", "out_degree", *option, "--json")
         found = json.loads(ran.out)
         assert (found["method"], found["answers"][0]["url"], found["answers"][0]["score"]) == ("hubfinder", HUB, 9)
         assert found["steps"] == [
-            {"distance": 1, "met": 3, "passed": 3, "explored": 3, "untrimmed": 3},
-            {"distance": 2, "met": 7, "passed": 0, "explored": 0, "untrimmed": 7},
+            {"distance": 1, "met": 3, "passed": 1, "explored": 1, "untrimmed": 3},
+            {"distance": 2, "met": 8, "passed": 0, "explored": 0, "untrimmed": 7},
         ]
 
 
@@ -56,7 +56,7 @@ def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     web = cocite.open(hubs)
     assert [step["untrimmed"] for step in web.hubs(START, criterion=None, rounds=3).steps] == [3, 7]
     assert web.related(START, "hubfinder(criterion=out_degree)").steps[0] == {
-        "distance": 1, "met": 3, "passed": 3, "explored": 3,
+        "distance": 1, "met": 3, "passed": 1, "explored": 1,
     }  # fmt: skip
     monkeypatch.setattr("cocite.operations.pages.hubs.MAX_COMPARED_LINKS", 3)
     few = web.hubs(START, criterion="out_degree")
@@ -80,6 +80,14 @@ def test_why_there_is_nothing(hubs: Path, args: tuple[str, ...], says: str) -> N
     ran = run("hubs", *args, "-i", hubs)
     assert ran.code == 1 and len(ran.err.strip().splitlines()) == 1
     assert says in ran.err
+
+
+def test_pages_with_few_links_are_no_hubs(place: Path) -> None:
+    make(place / "web.cocite", [page(START, HUB), page(HUB, LONELY)])
+    ran = run("hubs", START, "-i", place / "web.cocite", "--by", "out_degree")
+    assert ran.code == 1 and "Explored 1 page around " in ran.err
+    assert "but none has the out-links of a hub, 3 or more: try authorities" in ran.err
+    assert run("hubs", START, "--authorities", "-i", place / "web.cocite").code == 0
 
 
 def test_texts_that_are_not_alike(place: Path) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 import stopwordsiso
 
 from cocite.graph.store import Graph
+from cocite.words.search import SearchIndex
 from cocite.words.tokens import terms_of, words_of
 
 
@@ -34,9 +35,9 @@ def texts_of(graph: Graph, page: int) -> tuple[dict[str, int], dict[str, int], d
     return anchors, contexts, headings
 
 
-def tf_idf(graph: Graph, pages: list[int], most: int) -> list[dict[str, float]]:
-    """The vector of each page as a dictionary."""
-    counts = []
+def tf_idf(search: SearchIndex, pages: list[int], most: int) -> list[dict[str, float]]:
+    """The vector of each page as a dictionary. The index, which has its own tests, counts the pages with a word."""
+    graph, counts = search.graph, []
     for page in pages:
         words = words_of(graph.title(page))
         for heading in graph.headings(page):
@@ -49,8 +50,8 @@ def tf_idf(graph: Graph, pages: list[int], most: int) -> list[dict[str, float]]:
     for count in counts:
         vector = {}
         for word, times in count.items():
-            having = sum(word in other for other in counts)
-            vector[word] = (1 + math.log(times)) * (math.log((1 + len(pages)) / (1 + having)) + 1)
+            having = search.pages_with(word)
+            vector[word] = (1 + math.log(times)) * (math.log((1 + search.pages) / (1 + having)) + 1)
         length = math.sqrt(sum(value * value for value in vector.values()))
         result.append({word: value / length for word, value in vector.items()})
     return result

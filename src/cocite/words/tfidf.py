@@ -5,8 +5,8 @@ page p of N, the weight
 
     (1 + ln tf(w, p)) · (ln((1 + N) / (1 + df(w))) + 1)
 
-`text_vectors` counts N and df over the given pages, and gives each page a vector of length 1. `more_like` takes them
-from the search index, df from the field where most pages have w, and searches for the strongest words of a page.
+N and df are those of the store's search index, df of the field where most pages have w. `text_vectors` gives each page
+a vector of length 1. `more_like` searches for the strongest words of a page.
 There it skips words that no two pages have in one field, which would find no other page, and words of more than a tenth
 of all pages, which are stop words in any language.
 """
@@ -41,13 +41,12 @@ class TextVectors(NamedTuple):
     words: list[str]
 
 
-def text_vectors(graph: Graph, pages: Sequence[int], words: int = TEXT_WORDS) -> TextVectors:
+def text_vectors(search: SearchIndex, pages: Sequence[int], words: int = TEXT_WORDS) -> TextVectors:
     """The tf-idf vectors of pages, from the first `words` words of their texts."""
-    counts = count_words(graph, pages, words)
-    frequency = Counter(word for count in counts for word in count)
-    vocabulary = sorted(frequency)
+    counts, total = count_words(search.graph, pages, words), search.pages
+    vocabulary = sorted({word for count in counts for word in count})
     place = {word: at for at, word in enumerate(vocabulary)}
-    rarity = np.array([log((1 + len(counts)) / (1 + frequency[word])) + 1 for word in vocabulary])
+    rarity = np.array([log((1 + total) / (1 + search.pages_with(word))) + 1 for word in vocabulary])
     starts = np.cumsum([0, *map(len, counts)])
     columns = np.fromiter((place[word] for count in counts for word in sorted(count)), np.int64, int(starts[-1]))
     times = np.fromiter((count[word] for count in counts for word in sorted(count)), np.float64, int(starts[-1]))

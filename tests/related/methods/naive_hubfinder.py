@@ -40,17 +40,21 @@ def hubfinder(
     def rank(page: int) -> tuple[float, int, int]:
         return -value[page], -web.in_degree(page), page
 
-    gamma = extension(view, set(seeds), in_links)
-    steps = [(len(gamma - set(seeds)),) * 3]
-    last = gamma
+    def filtered(new: set[int], distance: int) -> set[int]:
+        """The filter "after each step": the first step, at distance 1, too."""
+        if kind != "hubs" or not filter_degree:
+            return new
+        return {page for page in new if len(web.links.get(page, [])) >= min(2 + distance, 10)}
+
+    first = extension(view, set(seeds), in_links) - set(seeds)
+    last = filtered(first, 1)  # extending the start pages again would meet only pages that were filtered out
+    gamma, steps = last | set(seeds), [(len(first), len(last), len(last))]
     for turn in range(rounds):
         if steps[-1][2] == 0:
             break
         distance = turn + 2
         new = extension(view, last, in_links) - gamma
-        good = new
-        if kind == "hubs" and filter_degree:
-            good = {page for page in new if len(web.links.get(page, [])) >= min(2 + distance, 10)}
+        good = filtered(new, distance)
         kept = set(sorted(good, key=rank)[: trimmed_size(len(good), distance, alpha)]) if trim and good else good
         steps.append((len(new), len(good), len(kept)))
         gamma, last = gamma | kept, kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -148,8 +149,8 @@ def matchsim(web: Web, rounds: int = 10) -> Pairs:
     return found
 
 
-def walk(web: Web, seed: int, restart: float = 0.15, links: str = "both") -> dict[int, float]:
-    """Random walk with restart, as the solution of its equations; at a page without links it ends."""
+def walk(web: Web, starts: Sequence[int], restart: float = 0.15, links: str = "both") -> dict[int, float]:
+    """Random walk with restart at some pages, as the solution of its equations; at a page without links it ends."""
     parents = turned(web)
     follow = {p: (web[p] if links != "in" else []) + (parents[p] if links != "out" else []) for p in web}
     pages = sorted(web)
@@ -158,5 +159,6 @@ def walk(web: Web, seed: int, restart: float = 0.15, links: str = "both") -> dic
     for page in pages:
         for other in follow[page]:
             step[at[other], at[page]] += 1 / len(follow[page])
-    visits = np.linalg.solve(np.eye(len(pages)) - (1 - restart) * step, np.eye(len(pages))[at[seed]])
+    prefer = np.array([starts.count(page) / len(starts) for page in pages])
+    visits = np.linalg.solve(np.eye(len(pages)) - (1 - restart) * step, prefer)
     return {page: visits[at[page]] * (restart if follow[page] else 1.0) for page in pages}

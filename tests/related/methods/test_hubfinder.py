@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import ceil, log10
+from math import ceil, hypot, log, log10
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.related.methods import method
-from cocite.related.methods.hubfinder import Params, explore, kept
-from cocite.sources.records import Page
+from cocite.related.methods.hubfinder import Params, explore, kept, likeness
+from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import examples, page
+from cocite.words.search import ready_search
+from tests.graph.webs import examples, make, page
 from tests.related.methods import naive_hubfinder
 from tests.related.methods.naive import NaiveWeb
 from tests.related.methods.webs import webs
@@ -90,24 +92,41 @@ def chain() -> Web:
 
 
 def test_hubs_need_links_out_the_more_the_further(chain: Web) -> None:
-    """At distance 2 a hub needs 4 links: b1 has 4, so all ten pass; 90 / 2 = 45 % of them, 5 rounded up, are kept."""
+    """At distance 1 a hub needs min(2 + 1, 10) = 3 links: a1 has 10, a2 to a4 have none. At distance 2 it needs 4: b1
+    has 4, so all ten pass; 90 / 2 = 45 % of them, 5 rounded up, are kept (Chirita, Olmedilla & Nejdl 2004, §4)."""
     start = chain.graph.find("start.example")
     found = explore(chain, [start], Params(rounds=1, alpha=1, criterion="out_degree"))
     assert [tuple(step.values()) for step in found.steps] == [
-        (1, 4, 4, 4),
+        (1, 4, 1, 1),
         (2, 10, 10, 5),
     ]
     names = [chain.graph.canonical(answer) for answer in found.pages]
     assert sorted(names) == [
         "a1.example",
-        "a2.example",
-        "a3.example",
-        "a4.example",
         *(f"b{i}.example" for i in (10, 6, 7, 8, 9)),
     ]
     best = method("hubfinder(criterion=out_degree)").relate(chain, [start])
     ranked = [chain.graph.canonical(answer) for answer, _ in best.ranked(chain.graph.in_degree)]
     assert ranked[:3] == ["b10.example", "b9.example", "b8.example"]
+
+
+def test_words_are_as_rare_as_in_the_store(place: Path) -> None:
+    """IDF(i) estimates how rare a term is on the whole Web (§4), not among the pages that were found.
+
+    Of seven pages, start, a and b have "star", as do two others; start and a also have "quasar", which no other has.
+    """
+    far = [Page(f"https://far{i}.example/", text="star") for i in range(2)]
+    near = [Page("https://a.example/", text="star quasar"), Page("https://b.example/", text="star nova")]
+    start = Page("https://start.example/", text="star quasar", links=[Link(each.url) for each in near])
+    hub = Page("https://hub.example/", links=[Link(each.url) for each in (start, *near)])
+    make(place / "w", [start, *near, *far, hub, Page("https://other.example/", text="nova")])
+    web = Web(place / "w")
+    web.search = ready_search(web.graph)
+    assert web.search.pages == 7
+    pages = [web.graph.find(each.url) for each in (start, *near)]
+    quasar, star, nova = (log((1 + 7) / (1 + having)) + 1 for having in (2, 5, 2))
+    expected = [1.0, star**2 / hypot(star, quasar) / hypot(star, nova)]
+    assert likeness(web, pages[:1], np.array(pages[1:], np.uint32)).tolist() == pytest.approx(expected)
 
 
 def test_a_criterion_must_give_numbers(chain: Web) -> None:

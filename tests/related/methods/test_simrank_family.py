@@ -79,8 +79,31 @@ def test_the_slow_truth(pages: list[Page], data: st.DataObject) -> None:
                     assert found.get(other, 0.0) == pytest.approx(truth[seed, other], abs=1e-9), call
         for which in ("both", "out", "in"):
             found = scores_of(web, f"walk(links={which}, least=1e-7)", seed)
-            for other, value in naive.walk(links, seed, links=which).items():
+            for other, value in naive.walk(links, [seed], links=which).items():
                 assert -1e-9 <= value - found.get(other, 0.0) <= 1e-4
+
+
+@given(pages=webs(), data=st.data())
+@examples(20)
+def test_a_walk_that_restarts_at_hubs_too(pages: list[Page], data: st.DataObject) -> None:
+    """Personalised PageRank of the page and the hubs that HubFinder finds (Chirita, Olmedilla & Nejdl 2004, §5)."""
+    web = make_web(pages)
+    links, seed = links_of(web), data.draw(st.integers(0, web.graph.pages - 1))
+    hubs = data.draw(st.integers(1, 4))
+    ranked = method("hubfinder").relate(web, [seed]).ranked(web.graph.in_degree)
+    starts = [seed, *(page for page, _ in ranked)][: hubs + 1]
+    scores = method(f"walk(hubs={hubs}, least=1e-7)").relate(web, [seed])
+    found = dict(zip(scores.pages.tolist(), scores.values.tolist(), strict=True))
+    for other, value in naive.walk(links, starts).items():
+        if other in starts[1:]:
+            assert found[other] == 0.0  # a hub is part of the question
+        else:
+            assert -1e-9 <= value - found.get(other, 0.0) <= 1e-4
+    assert scores.path is not None
+    for other in found:
+        way = scores.path(other)
+        assert way[0] == seed and way[-1] == other and way.count(other) == 1
+        assert all(b in links[a] or a in links[b] for a, b in pairwise(way))
 
 
 @given(pages=webs(), seed=st.integers(0, 1 << 40))

@@ -68,6 +68,12 @@ class Hubs(Operation, Filters):
         given = {"kind": kind, "criterion": self.by, "rounds": self.rounds, "likeness": self.likeness}
         return method(self.method, given)
 
+    def prepare(self, web: Web) -> None:
+        from cocite.words.search import ready_search
+
+        if (self.likeness or self.by == "text") and web.graph.texts:
+            web.search = ready_search(web.graph, progress=web.progress)
+
     def run(self, web: Web) -> Answers:
         """The k best hubs or authorities; `steps` of the result are the rounds."""
         from cocite.related.methods import Method
@@ -93,6 +99,8 @@ class Hubs(Operation, Filters):
         if not met:
             return f"No links to or from {pages}"
         around = f"Explored {met:,} {'page' if met == 1 else 'pages'} around {pages}, but"
+        if not any(step["passed"] for step in result.steps):
+            return f"{around} none has the out-links of a hub, 3 or more: try authorities"
         if params.likeness > 0 or params.criterion == "text":
             option = f"--likeness {params.likeness:g}" if params.likeness > 0 else "--by text"
             if not web.graph.texts:

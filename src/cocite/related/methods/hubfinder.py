@@ -5,12 +5,13 @@ extended again, σ times, but of each new set only the interesting pages are kep
 
     N_new = (100 − 10·lg N_old) / (1 + α(D − 1)) · N_old / 100,   at least 1
 
-where D is the number of extensions so far. Interesting pages rank first by a criterion: a global rank (HubRank for
-hubs, its authority variant for authorities), the number of links, the similarity of texts, or a Python function. A new
-hub also needs min(2 + D, 10) out-links. At the end, pages can be filtered by the similarity of their text with that of
-a start page: the cosine of tf-idf vectors of the first 1000 words.
+where D is the number of extensions so far. The first extension isn't trimmed. Interesting pages rank first by a
+criterion: a global rank (HubRank for hubs, its authority variant for authorities), the number of links, the similarity
+of texts, or a Python function. A hub also needs min(2 + D, 10) out-links: 3 after the first extension. At the end,
+pages can be filtered by the similarity of their text with that of a start page: the cosine of tf-idf vectors of the
+first 1000 words. How rare a word is depends on all pages of the store.
 
-The paper leaves open, and here: σ = 3, α = 2, and D is 2 in the first round; see docs/decisions/0032.
+The paper leaves open, and here: σ = 3 and α = 2; see docs/decisions/0032.
 """
 
 from collections.abc import Callable, Sequence
@@ -124,7 +125,7 @@ def explore(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion
     for distance in range(1, params.rounds + 2):
         new, origin = gamma.extended(params.in_links)
         met = len(new)
-        if distance > 1 and params.kind == "hubs" and params.filter_degree:
+        if params.kind == "hubs" and params.filter_degree:
             passing = graph.out_degree[new] >= min(2 + distance, 10)
             new, origin = new[passing], origin[passing]
         passed = len(new)
@@ -161,12 +162,12 @@ def named_criterion(web: Web, seeds: Sequence[int], params: Params) -> Criterion
 
 
 def likeness(web: Web, seeds: Sequence[int], pages: Pages) -> Values:
-    """The greatest cosine of each page's text with that of a start page; word frequencies are those of these pages."""
+    """The greatest cosine of each page's text with that of a start page; raises BadStore without a search index."""
     from cocite.words.tfidf import cosine, text_vectors
 
-    if not len(pages):
-        return np.zeros(0)
-    matrix = text_vectors(web.graph, [*seeds, *pages.tolist()]).matrix
+    if not len(pages) or not web.graph.texts:
+        return np.zeros(len(pages))
+    matrix = text_vectors(web.search, [*seeds, *pages.tolist()]).matrix
     found: Values = cosine(matrix[len(seeds) :], matrix[: len(seeds)]).max(axis=1)
     return found
 

@@ -10,17 +10,22 @@ size of the web. A page also keeps α of its remaining rest, since that much sta
 If links are followed both ways, no rank is more than ε·degree too low. If they are followed one way, the ranks are too
 low by `rest` in total, which is among the facts of a result.
 
+With `hubs`, the walk restarts at the query page or at one of these hubs, all equally likely: HubFinder with HubRank
+computes the set of pages for personalised PageRank (Chirita, Olmedilla & Nejdl 2004, §5). The hubs are not results.
+
 Departures: α = 0.15. Links are followed both ways, since parents describe a page as much as children do. A walk ends at
 a page without links. A link in each direction counts as two links.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.parameters import parameter
+from cocite.related.methods import hubfinder
 from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.view import Numbered, Pages
 from cocite.web import Web
@@ -35,6 +40,8 @@ class Params:
     restart: float = parameter(0.15, "α: probability of a restart", minimum=0.01, maximum=1)
     least: float = parameter(1e-6, "ε: rest per link below which a page is not pushed", minimum=1e-7, maximum=1)
     links: str = parameter("both", "Links that are followed", choices=("both", "out", "in"))
+    hubs: int = parameter(0, "Restart at this many hubs around the query page, too, found by HubFinder", minimum=0,
+                          maximum=1000)  # fmt: skip
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
@@ -54,8 +61,11 @@ def walk_from(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
     graph = web.graph
     one, other = (graph.into, graph.out) if params.links == "in" else (graph.out, graph.into)
     links = WalkedLinks(one, other, params.links == "both")
-    state, count, head, tail = _state(FIRST_ROOM_PAGES, np.array([seed], np.uint32)), 1, 0, 1
-    state.rests[0], state.waiting[0], state.origin[0] = 1.0, True, -1
+    starts, way_to = restart_pages(web, seed, params.hubs)
+    count, head, tail = len(starts), 0, len(starts)
+    state = _state(FIRST_ROOM_PAGES, starts)
+    state.rests[:count], state.waiting[:count], state.origin[:count] = 1 / count, True, -1
+    state.queue[:count] = np.arange(count)
     while head != tail:
         count, head, tail = map(int, push(links, params.restart, params.least, state, count, head, tail))
         if count < 0:
@@ -73,15 +83,29 @@ def walk_from(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
     pages, rest = state.found.members[:count], state.rests[:count]
 
     def path(page: int) -> list[int]:
-        """The pages through which it was first reached."""
+        """The pages through which it was first reached: from the query page, perhaps to a hub, and on."""
         chain = [int(np.flatnonzero(pages == page)[0])]
         while state.origin[chain[-1]] >= 0:
             chain.append(int(state.origin[chain[-1]]))
-        return [int(pages[at]) for at in chain[::-1]]
+        first, *others = (int(pages[at]) for at in chain[::-1])
+        way = [*way_to(first), *others]
+        return way[: way.index(page) + 1]  # the page may be on the way to the hub
 
     goes_on = (one.degree[pages] > 0) | (links.both & (other.degree[pages] > 0))
     stays = rest * np.where(goes_on, params.restart, 1.0)
-    return SeedScores(pages, state.ranks[:count] + stays, path), float((rest - stays).sum())
+    values = state.ranks[:count] + stays
+    values[1 : len(starts)] = 0.0  # the hubs: part of the question
+    return SeedScores(pages, values, path), float((rest - stays).sum())
+
+
+def restart_pages(web: Web, seed: int, hubs: int) -> tuple[Pages, Callable[[int], Sequence[int]]]:
+    """The query page and the best hubs around it; and the path from the query page to each."""
+    if not hubs:
+        return np.array([seed], np.uint32), lambda page: [page]
+    found = hubfinder.relate(web, [seed], hubfinder.Params())
+    best = islice(found.ranked(web.graph.in_degree, hubs), hubs)
+    assert found.path is not None
+    return np.array([seed, *(page for page, _ in best)], np.uint32), found.path
 
 
 def _state(room: int, pages: Pages) -> WalkState:
