@@ -91,7 +91,8 @@ def test_pages_with_few_links_are_no_hubs(place: Path) -> None:
 
 
 def test_texts_that_are_not_alike(place: Path) -> None:
-    make(place / "web.cocite", [Page(START, "cars", links=[Link(EIGHT[0])]), Page(EIGHT[0], "newspapers")])
+    other = Page(EIGHT[0], "newspapers", links=[Link(url) for url in (START, *EIGHT[1:3])])  # enough for a hub
+    make(place / "web.cocite", [Page(START, "cars", links=[Link(EIGHT[0])]), other])
     ran = run("hubs", START, "-i", place / "web.cocite", "--by", "text")
     assert ran.code == 1 and "but none shares a word with them: leave out --by text" in ran.err
     ran = run("hubs", START, "-i", place / "web.cocite", "--by", "in_degree", "--likeness", "0.9")
