@@ -17,6 +17,8 @@ from tests.graph.webs import make, page
 
 U, S, T, V = (f"https://{name}.example/" for name in "ustv")
 LISTS = [f"https://list{n}.example/" for n in range(3)]
+DIRECTLY = {"walk": 0, "best": 0}
+"""Without what a walk and the best pages say."""
 
 
 def scores(place: Path, pages: list[Page], url: str = U, **given: float | str) -> dict[str, float]:
@@ -46,7 +48,7 @@ def test_a_section_counts_more_than_a_page(place: Path) -> None:
     assert found[S] == pytest.approx((s - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
     assert found[T] == pytest.approx((t - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
     # The list links to u, which has one in-link and none out: size r(3) + r(0) + r(1), n = 1 + 0 + 2. The list has 3.
-    direct = 0.25 * (r(3) + r(1)) / (r(3) + r(0) + r(1))
+    direct = 0.15 * (r(3) + r(1)) / (r(3) + r(0) + r(1))
     assert found[LISTS[0]] == pytest.approx(direct * math.sqrt(3 / (0 + 3 + 2)), rel=1e-5)
     # Where these 3 links are all, chance gives each page 1/3: 0.32, and t has only 0.06.
     alone = scores(place, [Page(LISTS[0], links=links)])
@@ -127,7 +129,7 @@ def test_pages_of_one_site_count_as_the_root_of_their_number(place: Path) -> Non
 
 def test_the_page_s_own_site_counts_a_quarter(place: Path) -> None:
     """u has two parents, one on its own site: n = 2 + 2. s and t have one in-link each: n = 1 + 2."""
-    found = scores(place, [page(f"{U}about", U, S), page(LISTS[0], U, T)])
+    found = scores(place, [page(f"{U}about", U, S), page(LISTS[0], U, T)], **DIRECTLY)
     size = 0.25 * r(2) + r(2) + r(0) + r(2)
     s, t = (weight * r(2) / size * math.sqrt(4 / 3) for weight in (0.25, 1))
     assert (found[S], found[T]) == pytest.approx((s, t), rel=1e-5)
@@ -142,18 +144,18 @@ def test_on_one_site_each_parent_counts(place: Path) -> None:
     """
     u, s, t, child = (f"https://wiki.example/{name}" for name in ("u", "s", "t", "child"))
     pages = [*(page(f"https://wiki.example/{n}", u, s) for n in range(4)), page(u, child), page(t, child)]
-    found = scores(place, pages, u)
+    found = scores(place, pages, u, **DIRECTLY)
     size = 4 * r(2) + r(2) + r(1) + r(4)
     assert found[s] == pytest.approx(4 * r(2) / size * math.sqrt(7 / 6), rel=1e-5)
     assert found[t] == pytest.approx(r(2) / size * math.sqrt(7 / 3), rel=1e-5)
-    assert found[child] == pytest.approx(0.25 * (r(1) + r(2)) / size * math.sqrt(7 / 4), rel=1e-5)
-    assert found == scores(place, pages, u, unit="none")
+    assert found[child] == pytest.approx(0.15 * (r(1) + r(2)) / size * math.sqrt(7 / 4), rel=1e-5)
+    assert found == scores(place, pages, u, unit="none", **DIRECTLY)
 
-    found = scores(place, [*pages, page(LISTS[0], u, s)], u)
+    found = scores(place, [*pages, page(LISTS[0], u, s)], u, **DIRECTLY)
     size = 4 * 0.25 * r(2) + r(2) + 0.25 * r(2) + r(1) + r(5)
     assert found[s] == pytest.approx((0.25 * 2 + 1) * r(2) / size * math.sqrt(8 / 7), rel=1e-5)
     assert found[t] == pytest.approx(0.25 * r(2) / size * math.sqrt(8 / 3), rel=1e-5)
-    assert found[child] == pytest.approx(0.25 * 0.25 * (r(1) + r(2)) / size * math.sqrt(8 / 4), rel=1e-5)
+    assert found[child] == pytest.approx(0.25 * 0.15 * (r(1) + r(2)) / size * math.sqrt(8 / 4), rel=1e-5)
 
 
 def test_on_one_site_in_links_are_no_votes(place: Path) -> None:
@@ -189,10 +191,10 @@ def test_shared_children_and_links_both_ways(place: Path) -> None:
     u has the parent t, the children v and t, 1 in-link and 2 out: n = 1 + 2 + 2. s has n = 0 + 1 + 2, v 2 + 0 + 2,
     t 1 + 1 + 2.
     """
-    found = scores(place, [page(U, V, T), page(S, V), page(T, U)])
+    found = scores(place, [page(U, V, T), page(S, V), page(T, U)], **DIRECTLY)
     size = r(1) + (r(2) + r(1)) + r(2) + r(1)
-    both_ways = 2 * 0.25 * (r(2) + r(1)) + 2 * 0.25 * (r(1) + r(1))
-    one_way = 0.25 * (r(2) + r(2))
+    both_ways = 2 * 0.15 * (r(2) + r(1)) + 2 * 0.15 * (r(1) + r(1))
+    one_way = 0.15 * (r(2) + r(2))
     assert found == pytest.approx(
         {
             T: both_ways / size * math.sqrt(5 / 4),
@@ -208,10 +210,10 @@ def test_a_link_one_way_and_both_ways(place: Path) -> None:
 
     Each of the others has one link each way that it has: n is 1 + 2 for s and t, 1 + 1 + 2 for v.
     """
-    found = scores(place, [page(U, S, V), page(T, U), page(V, U)])
+    found = scores(place, [page(U, S, V), page(T, U), page(V, U)], **DIRECTLY)
     size = (r(1) + r(1)) + (r(1) + r(1)) + r(2) + r(2)
-    to_s, from_t = 0.25 * (r(2) + r(1)), 0.25 * (r(1) + r(2))
-    v = 2 * 0.25 * (r(2) + r(1)) + 2 * 0.25 * (r(1) + r(2))
+    to_s, from_t = 0.15 * (r(2) + r(1)), 0.15 * (r(1) + r(2))
+    v = 2 * 0.15 * (r(2) + r(1)) + 2 * 0.15 * (r(1) + r(2))
     assert found == pytest.approx(
         {
             V: v / size * math.sqrt(6 / 4),
@@ -231,15 +233,58 @@ def test_the_page_that_everybody_links_to_does_not_win(place: Path) -> None:
     topics = [[f"https://page{4 * topic + n}.example/" for n in range(4)] for topic in range(3)]
     pages = [page(one, *(other for other in topic if other != one), V) for topic in topics for one in topic]
     first, *same_topic = topics[0]
-    found = scores(place, pages, first)
+    found = scores(place, pages, first, **DIRECTLY)
     size = 3 * r(4) + (3 * r(3) + r(12)) + r(4) + r(3)
-    both_ways = 2 * 0.25 * (r(4) + r(3)) + 2 * 0.25 * (r(4) + r(3))
+    both_ways = 2 * 0.15 * (r(4) + r(3)) + 2 * 0.15 * (r(4) + r(3))
     near = (2 * r(4) + 2 * r(3) + r(12) + both_ways) / size
-    popular = (3 * r(4) + 0.25 * (r(4) + r(12))) / size * math.sqrt(9 / 14)
+    popular = (3 * r(4) + 0.15 * (r(4) + r(12))) / size * math.sqrt(9 / 14)
     far = r(12) / size  # which shares v alone
     expected = dict.fromkeys(same_topic, near) | {V: popular} | dict.fromkeys([*topics[1], *topics[2]], far)
     assert found == pytest.approx(expected, rel=1e-5)
     assert near > popular > far
+
+
+def test_a_walk_reaches_pages_that_share_nothing(place: Path) -> None:
+    """A path u – s – t – v. The walk stays at a page with probability ½, and otherwise goes back as often as on.
+
+    u shares its child s with nobody and t shares nothing with u. Visits are divided by the root of a page's links and
+    2: s and t have two links, v has one. The best page, s, has the height that it has without a walk.
+    """
+    pages = [page(U, S), page(S, T), page(T, V)]
+    alone = scores(place, pages, **DIRECTLY)
+    assert set(alone) == {S}
+    step = np.array([[0, 0.5, 0, 0], [1, 0, 0.5, 0], [0, 0.5, 0, 1], [0, 0, 0.5, 0]])  # of u, s, t, v
+    visits = np.linalg.solve(np.eye(4) - 0.5 * step, 0.5 * np.eye(4)[0])[1:] / np.sqrt([4, 4, 3])
+    found = scores(place, pages, best=0)
+    values = np.array([1, 0, 0]) + 0.2 * visits / visits.max()
+    assert [found[S], found[T], found[V]] == pytest.approx(alone[S] * values / values.max(), rel=2e-3)
+
+
+def test_pages_alike_the_best_ones_are_better(place: Path) -> None:
+    """u shares one page with s and two with t. v shares as much with u as s does, and has two more with t, the best."""
+    both = [page(url, U, T) for url in LISTS[:2]]
+    others = [page(f"https://{name}.example/", *links) for name, links in {"a": (U, S), "b": (U, V)}.items()]
+    with_t = [
+        page("https://c.example/", T, V, "https://x.example/"),
+        page("https://d.example/", S, "https://x.example/"),
+    ]
+    pages = [*both, *others, *with_t]
+    directly, found = (scores(place, pages, walk=0, best=best) for best in (0, 0.5))
+    assert directly[V] == directly[S]
+    assert found[V] > found[S]
+    assert found[T] == directly[T]  # the best one's score stays
+
+
+def test_copies_of_a_page_are_worth_one(place: Path) -> None:
+    """Twelve copies of a page that links to u, and to a child of u, score what the only one scores."""
+    links = [U, V, *(f"https://page{n}.example/" for n in range(20))]
+    one, *copies = [page(f"https://copy{n}.example/", *links) for n in range(12)]
+    own = page(U, V)
+    rest = page("https://rest.example/", S, *(f"https://far{n}.example/" for n in range(30)))
+    alone = scores(place, [own, one, rest], **DIRECTLY)[one.url]
+    found = scores(place, [own, one, *copies, rest], **DIRECTLY)
+    assert sum(url.startswith("https://copy") for url in found) == 1
+    assert 0.5 * alone < found[one.url] < 1.1 * alone
 
 
 def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:
@@ -337,7 +382,7 @@ def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
     assert found[T] == pytest.approx(found[S], rel=1e-5)
     # u's list has one link, to u, and t's list is a parent of u, too: n = 2 + 0 + 2.
     size = r(1) + 0.5 * r(2) + r(0) + r(1)
-    direct = 0.25 * (r(1) + r(1)) / size * math.sqrt(4 / 3)
+    direct = 0.15 * (r(1) + r(1)) / size * math.sqrt(4 / 3)
     assert found[LISTS[0]] == pytest.approx(direct + TUNABLES.home_page, rel=1e-5)
     assert S not in scores(place, pages, words=0, context=0, names=0)
 

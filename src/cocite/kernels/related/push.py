@@ -1,4 +1,7 @@
-"""Random walk with restart from one page, pushed along links only where that still matters."""
+"""Random walk with restart from one page, pushed along links only where that still matters.
+
+In rounds: a round pushes what pages had when it began, so that no order of pages or links changes a rank.
+"""
 
 from typing import NamedTuple
 
@@ -20,7 +23,10 @@ class WalkedLinks(NamedTuple):
 
 
 class WalkState(NamedTuple):
-    """Pages of a walk with ranks, and rests to push on. `queue` is a ring of pages to push; `waiting` marks them."""
+    """Pages of a walk with ranks, and rests to push on. `queue` is a ring of pages to push; `waiting` marks them.
+
+    `amounts` has what the pages of this round push.
+    """
 
     found: NumberedSet
     ranks: NDArray[np.float64]
@@ -28,6 +34,7 @@ class WalkState(NamedTuple):
     origin: NDArray[np.int32]
     waiting: NDArray[np.bool_]
     queue: NDArray[np.int32]
+    amounts: NDArray[np.float64]
 
 
 @inline
@@ -37,19 +44,27 @@ def degree_of(links, page):
 
 
 @kernel
-def push(followed, restart, least, state, count, head, tail):
-    """Push rests of at least `least` per link, while there is room: (pages, head, tail); done if head is tail."""
-    found, ranks, rests, origin, waiting, queue = state
+def push(followed, restart, least, state, count, head, end, tail):
+    """Push rests of at least `least` per link, while there is room: (pages, head, end, tail); done if head is tail.
+
+    The pages queue[head:end] are those of this round, and queue[end:tail] those of the next.
+    """
+    found, ranks, rests, origin, waiting, queue, amounts = state
     links, size = np.empty(1024, np.uint32), np.int64(len(queue))
     while head != tail:
+        if head == end:
+            end = tail
+            for k in range(head, end):
+                at = np.int64(queue[k % size])
+                amounts[k % size] = rests[at]
+                waiting[at], rests[at] = False, 0.0
         at = np.int64(queue[head % size])
         page = np.int64(found.members[at])
         degree = degree_of(followed, page)
         if count + degree > len(found.members):
-            return count, head, tail
+            return count, head, end, tail
+        rest = amounts[head % size]
         head += 1
-        rest = rests[at]
-        waiting[at], rests[at] = False, 0.0
         ranks[at] += restart * rest
         if degree == 0:
             ranks[at] += (1.0 - restart) * rest  # a walk that cannot go on ends here
@@ -61,7 +76,7 @@ def push(followed, restart, least, state, count, head, tail):
         if followed.both and some >= 0:
             more = read_list(followed.second, page, links[some:], links[:0])
         if some < 0 or more < 0:
-            return np.int64(DAMAGED), head, tail
+            return np.int64(DAMAGED), head, end, tail
         share = (1.0 - restart) * rest / degree
         for k in range(some + more):
             other = add_member(found, count, links[k])
@@ -73,4 +88,4 @@ def push(followed, restart, least, state, count, head, tail):
                 waiting[other] = True
                 queue[tail % size] = other
                 tail += 1
-    return count, head, tail
+    return count, head, end, tail

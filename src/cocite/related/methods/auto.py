@@ -9,6 +9,8 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
                 + direct · (r(links of u) + r(in-links of s)) for a link from u to s, and likewise for one from s to u;
                   each twice if there are both
     linked(s)   = shared(s) / size(u) · √(n(u) / n(s))
+                + walk · (visits of s by a walk from u / √n(s)),                         if no section lists u
+                + best · Σ over the five best t so far: linked(t) · Σ r of what s and t share / √(n(s) · n(t)), likewise
     score(s)    = listed(s) / √(max of listed) + linked(s) + 0.15 · (together of s's same-name pages) / (max of that)
                 + weight · cosine(words of u, words of s)
                 + context · in_degree(s)^popularity · cosine(context words of u, context words of s)
@@ -19,6 +21,12 @@ A section counts for what it has beyond chance: a page that everybody links to i
 nobody has sorted are compared as a whole, by the cosine of two neighbourhoods. There each page is also a parent and a
 child of its own. So popularity is divided out: size(u) = Σ c_q · r + Σ c_x · r over all that was read of u, with u
 itself, and n counts the links in and out of a page (of u, those that were read), and 2 for the page itself.
+Near-duplicates are worth what the strongest of them is.
+
+In a sparse graph few pages share anything with u, and in a dense one many share a little. So a short walk with restarts
+(methods/walk.py) finds pages that are further away, and pages that are like the best ones get more. What both give is
+scaled: the page that the walk visits most gets `walk` times the largest value of `linked`, and the page most like the
+best ones `best` times; then the largest is made what it was.
 
 Parents of u's same-name pages (words/make_vectors.py) are parents too; their weight is `names` times the similarity of
 the names. A parent that repeats s or u in another section has them together there, too, without `near` and `elsewhere`:
@@ -34,7 +42,7 @@ Weights for lists were chosen on some and tested on others, the others on all co
 and 0051, which also list what did not help.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Any, NamedTuple
@@ -42,6 +50,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.codec.attributes import all_blocks
 from cocite.kernels.hash_tables import find_places
 from cocite.kernels.related import blend as kernels
 from cocite.kernels.related.blend import Spouses
@@ -49,6 +58,8 @@ from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
+from cocite.related.methods.walk import Params as WalkParams
+from cocite.related.methods.walk import Walked, walk
 from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
 from cocite.related.neighbourhood.view import (
     NO_PAGES,
@@ -76,6 +87,8 @@ class Params(Switches):
     children: int = parameter(100, "Maximum number of children, the first", minimum=0, maximum=100_000)
     elsewhere: float = parameter(0.1, "Weight of a link in another section of the same page", minimum=0, maximum=100)
     near: float = parameter(0.12, "Weight of being near each other in a section", minimum=0, maximum=100)
+    walk: float = parameter(0.2, "Weight of a walk from the page, where no section lists it", minimum=0, maximum=100)
+    best: float = parameter(0.5, "Weight of what pages share with the best ones, likewise", minimum=0, maximum=100)
     popularity: float = parameter(0.18, "Exponent of in-links that multiplies the section part", minimum=0, maximum=10)
     words: float = parameter(0.7, "Weight of similar text", minimum=0, maximum=1000)
     context: float = parameter(0.6, "Weight of being listed in sections about the same things", minimum=0, maximum=1000)
@@ -86,7 +99,10 @@ class Params(Switches):
 class Tunables:
     """Constants: docs/decisions/0050 and 0051 say how they were chosen."""
 
-    direct: float = 0.25  # a link from one page to the other, compared with a shared neighbour; twice if there are both
+    direct: float = 0.15  # a link from one page to the other, compared with a shared neighbour; twice if there are both
+    best_pages: int = 5
+    best_links: int = 200  # links in, and links out, of each of the best pages that count,
+    max_linker_links: int = 500  # from and to pages with no more links
     own_site: float = 0.25  # factor for parents and children on the site of the query page
     same_name: float = 0.15  # the most that a page gets for its same-name pages
     same_host: float = 0.25  # lists are often of repositories of one host,
@@ -96,14 +112,16 @@ class Tunables:
     max_child_parents: int = 1000  # children with more parents don't count: everybody links there
     similar_pages: int = 200  # candidates by text alone
     nearby_addresses: int = 10  # before and after a page without any other candidate
-    context_pages: int = 250  # candidates whose context words are compared: the best by links and words,
-    context_digits: int = 6  # rounded to this many digits
+    context_pages: int = 250  # candidates whose context words are compared: the best by links and words
+    digits: int = 6  # scores that differ by less are equal
     max_link_share: float = 0.95  # where links give more than this of a score, words are not evidence
     named_words: int = 8  # words that evidence names
     share_digits: int = 3
 
 
 TUNABLES = Tunables()
+SHORT_WALK = WalkParams(restart=0.5, least=1e-4)
+"""Follows at most 20,000 links."""
 
 
 class Around(NamedTuple):
@@ -116,6 +134,7 @@ class Around(NamedTuple):
     children: Pages
     spouses: Spouses
     one_site: bool  # the page and all its parents are on one site, which therefore doesn't matter
+    walked: Walked | None  # where no section lists the page
 
 
 @dataclass(frozen=True)
@@ -145,19 +164,20 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
         for page, (others, _) in zip(pages, named, strict=True)
     ]
     children = [view.children_of(page, params.children) for page in pages]
+    walked = [walk_around(view, parts[0], params) for parts in parents]
     similar = (
         [web.vectors.most_similar(page, TUNABLES.similar_pages) for page in pages]
         if params.words and web.vectors
         else []
     )
     room = [np.minimum(web.graph.in_degree[each], TUNABLES.max_child_parents).sum(dtype=np.int64) for each in children]
-    known = sum(len(each) for each in (*children, *similar)) + sum(
+    known = sum(len(each) for each in (*children, *similar, *(each.pages for each in walked if each))) + sum(
         1 + each.max_siblings + len(each.pages) for parts in parents for each in parts
     )
     numbered = Numbered(int(known + sum(room)))
     around = [
         read_around(view, numbered, page, parts, weights, *each)
-        for page, parts, (_, weights), *each in zip(pages, parents, named, children, room, strict=True)
+        for page, parts, (_, weights), *each in zip(pages, parents, named, children, room, walked, strict=True)
     ]
     for each in similar:
         numbered.add(each)
@@ -179,6 +199,13 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
     return found if enough else nearby_addresses(view, around), enough
 
 
+def walk_around(view: GraphView, parents: Parents, params: Params) -> Walked | None:
+    """A walk from a page that no section lists, if all links count."""
+    listed = all_blocks(parents.attributes[parents.places]).any()
+    wanted = view.plain and not listed and (params.walk or params.best)
+    return walk(view.graph, np.array([parents.of], np.uint32), SHORT_WALK) if wanted else None
+
+
 def same_name_pages(web: Web, page: int, params: Params) -> tuple[list[int], list[float]]:
     """The same-name pages of a page, and the weight of links to them."""
     if web.vectors is None or not params.names:
@@ -188,13 +215,19 @@ def same_name_pages(web: Web, page: int, params: Params) -> tuple[list[int], lis
 
 
 def read_around(
-    view: GraphView, numbered: Numbered, page: int, parts: list[Parents], names: list[float], children: Pages, room: int
-) -> Around:
+    view: GraphView, numbered: Numbered, page: int, parts: list[Parents], names: list[float], children: Pages,
+    room: int, walked: Walked | None,
+) -> Around:  # fmt: skip
     """Number the siblings, parents, children and spouses of a page; `parts`: parents of it and its same-name pages."""
     parents, listing = parts[0], join_parents(parts)
     for each in parts:
         numbered.add_windows(each)
-    for some in (np.array([each.of for each in parts[1:]], np.uint32), parents.pages, children):
+    for some in (
+        np.array([each.of for each in parts[1:]], np.uint32),
+        parents.pages,
+        children,
+        *((walked.pages,) if walked else ()),
+    ):
         numbered.add(some)
     spouses = Spouses(np.zeros(len(children) + 1, np.int64), np.empty(int(room), np.uint32))
     count = kernels.read_spouses(
@@ -213,7 +246,7 @@ def read_around(
         end = begin + len(each.pages)
         weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
         begin = end
-    return Around(page, parents, listing, weights, children, spouses, one_site)
+    return Around(page, parents, listing, weights, children, spouses, one_site, walked)
 
 
 def join_parents(parts: list[Parents]) -> Parents:
@@ -248,7 +281,10 @@ def add_links(web: Web, view: GraphView, found: Blend, row: int, own: NDArray[np
     by_chance = in_links * (in_section.sum() / max(1, len(graph.links)))
     listed = np.maximum(in_section - by_chance, 0.0) * popularity(graph.in_degree, merged.pages, around, params)
     links = listed / np.sqrt(max(float(listed.max(initial=0)), MIN_SCORE))
-    links += linked(view, found, around, shared) / np.sqrt(in_links + graph.out_degree[merged.pages] + 2)
+    neighbours = np.sqrt(in_links + graph.out_degree[merged.pages] + 2)
+    shared = linked(view, found, around, shared) / neighbours
+    shared[own] = 0
+    links += shared if around.walked is None else further(view, found, around, shared, neighbours, params)
     links[own] = 0
     found.parts[LINK_PART, row] = links
     if web.vectors is not None and params.names:
@@ -265,19 +301,49 @@ def linked(view: GraphView, found: Blend, around: Around, shared: Values) -> Val
     if not around.one_site:
         weights *= site_weights(view, page, children)
     kernels.add_shared(around.spouses, weights, kernels.Candidates(found.numbered.set, found.pages.number), shared)
-    sources, targets = np.unique(around.parents.pages), np.unique(children)
-    both = np.intersect1d(sources, targets, assume_unique=True)
-    for pages, to_page in ((sources, True), (targets, False), (both, True), (both, False)):
-        if len(pages):
-            values = rarity(graph.out_degree[pages]) + own_in if to_page else rarity(graph.in_degree[pages]) + own_out
-            values *= TUNABLES.direct
-            if not around.one_site:
-                values *= site_weights(view, page, pages)
-            np.add.at(shared, found.pages.number[found.numbered.find(pages)], values)
+    pages = np.unique(np.concatenate((around.parents.pages, children)))
+    to_page, from_page = np.isin(pages, around.parents.pages), np.isin(pages, children)
+    direct = to_page * (rarity(graph.out_degree[pages]) + own_in)
+    direct += from_page * (rarity(graph.in_degree[pages]) + own_out)
+    direct *= TUNABLES.direct * (1 + (to_page & from_page))
+    if not around.one_site:
+        direct *= site_weights(view, page, pages)
+    strongest = np.zeros(len(shared))  # of near-duplicates
+    np.maximum.at(strongest, found.pages.number[found.numbered.find(pages)], direct)
     listing = around.weights * rarity(graph.out_degree[around.listing.pages])
     size = float(listing.sum() + weights.sum()) + own_in + own_out
     neighbours = np.count_nonzero(around.weights) + len(children) + 2
-    return np.asarray(shared * (np.sqrt(neighbours) / size))
+    return np.asarray((shared + strongest) * (np.sqrt(neighbours) / size))
+
+
+def further(
+    view: GraphView, found: Blend, around: Around, shared: Values, neighbours: Values, params: Params
+) -> Values:
+    """`shared`, with what a walk from the page and the best candidates say of all; its maximum stays."""
+    merged, candidates = found.pages, kernels.Candidates(found.numbered.set, found.pages.number)
+    most = float(shared.max(initial=0))
+    if around.walked is None or not most:
+        return shared
+    visits, through = np.zeros((2, len(shared)))
+    np.maximum.at(visits, merged.number[found.numbered.find(around.walked.pages)], around.walked.ranks)
+    visits[view.are_seeds(merged.pages, [one.page for one in found.around])] = 0
+    scores = shared + of_height(visits / neighbours, params.walk * most)
+    alike, others = np.round(scores / most, TUNABLES.digits), TUNABLES.best_pages + 1
+    best = np.flatnonzero(alike > (np.partition(alike, -others)[-others] if len(alike) >= others else 0))
+    weights = scores[best] / neighbours[best]
+    for lists, read in ((view.graph.out, view.chosen_parents), (view.graph.into, view.children_of)):
+        pages = [read(page, TUNABLES.best_links) for page in merged.pages[best].tolist()]
+        owners = np.repeat(np.arange(len(best)), [len(each) for each in pages])
+        linkers = kernels.Linkers(np.concatenate([NO_PAGES, *pages]), owners, best, weights)
+        view.check(kernels.add_through(lists, linkers, TUNABLES.max_linker_links, candidates, through))
+    through *= scores > 0
+    scores += of_height(through / neighbours, params.best * most)
+    return of_height(scores, most)
+
+
+def of_height(values: Values, height: float) -> Values:
+    """The values in proportion, the largest of this height."""
+    return values * (height / max(float(values.max(initial=0)), MIN_SCORE))
 
 
 def rarity(links: Any) -> Any:
@@ -307,7 +373,7 @@ def add_words(vectors: Vectors, in_degree: Pages, around: Around, pages: Pages, 
         weight = params.words + TUNABLES.text * min(TUNABLES.max_text_words, int(vectors.text_words[page])) ** 2
         parts[TEXT_PART] = weight * vectors.cosines(page, pages)
     if params.context:
-        scores = np.round(parts[LINK_PART] + parts[NAME_PART] + parts[TEXT_PART], TUNABLES.context_digits)
+        scores = np.round(parts[LINK_PART] + parts[NAME_PART] + parts[TEXT_PART], TUNABLES.digits)
         last = max(0, len(pages) - TUNABLES.context_pages)
         best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         cosines = vectors.cosines(page, pages[best], context=True)
@@ -350,6 +416,9 @@ class AutoEvidence:
         blend = self.blend
         parents = [one.parents for one in blend.around]
         links = LinkEvidence(self.view, parents, self.params.children, kernels.MAX_REPEATS)(pages)
+        for page, each in zip(pages.tolist(), links, strict=True):
+            if not each:
+                each += self._paths(page)
         places = find_places(blend.pages.pages, np.ascontiguousarray(pages, np.uint32))
         rows, links_only = [], np.ones(len(pages), np.bool_)
         for row, one in enumerate(blend.around):
@@ -364,6 +433,14 @@ class AutoEvidence:
                 some[first:first] = by_links
             joined.append(by_links if only else some)
         return joined
+
+    def _paths(self, page: int) -> Iterator[Evidence]:
+        """How a walk from the first query page that can reach a page does so."""
+        for one in self.blend.around:
+            if one.walked is not None and page in one.walked.pages:
+                path = kinds.Path(pages=tuple(one.walked.path(page)))
+                yield from for_query([[path]], one.page, len(self.blend.around))[0]
+                return
 
     def _about(self, row: int, pages: Pages, places: NDArray[np.int64]) -> tuple[list[list[Evidence]], list[bool]]:
         """The evidence of all parts for one query page; and for which results links are the only evidence."""

@@ -5,8 +5,8 @@ every step the walk returns to the query page with probability α, or follows a 
 
 It is computed by local push (Andersen, Chung & Lang 2006). Each page has a rank p and a rest r; at first all rest is at
 the query page. Pushing a page adds α of its rest to its rank and shares the other 1 - α among its links. Pages are
-pushed until every rest is below ε for each link of the page: then at most 1/(α·ε) links were followed, whatever the
-size of the web. A page also keeps α of its remaining rest, since that much stays there in any case.
+pushed, in rounds, until every rest is below ε for each link of the page: then at most 1/(α·ε) links were followed,
+whatever the size of the web. A page also keeps α of its remaining rest, since that much stays there in any case.
 If links are followed both ways, no rank is more than ε·degree too low. If they are followed one way, the ranks are too
 low by `rest` in total, which is among the facts of a result.
 
@@ -22,7 +22,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cocite.graph.store import Graph
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.parameters import parameter
 from cocite.related.methods import hubfinder
@@ -44,30 +46,53 @@ class Params:
                           maximum=1000)  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Walked:
+    """Pages of a walk, those where it restarts first, with their ranks."""
+
+    pages: Pages
+    ranks: NDArray[np.float64]
+    origin: NDArray[np.int32]  # the page from which each was first reached, by its place; -1: the walk begins there
+    rest: float  # what was not pushed
+
+    def path(self, page: int) -> list[int]:
+        """The pages through which a page was first reached."""
+        chain = [int(np.flatnonzero(self.pages == page)[0])]
+        while self.origin[chain[-1]] >= 0:
+            chain.append(int(self.origin[chain[-1]]))
+        return [int(self.pages[at]) for at in chain[::-1]]
+
+
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by how often a walk visits them."""
     rests = [0.0]
 
     def find(seed: int) -> SeedScores:
-        found, rest = walk_from(web, seed, params)
-        rests.append(rest)
-        return found
+        starts, way_to = restart_pages(web, seed, params.hubs)
+        found = walk(web.graph, starts, params)
+        found.ranks[1 : len(starts)] = 0.0  # the hubs: part of the question
+        rests.append(found.rest)
+
+        def path(page: int) -> list[int]:
+            """From the query page, perhaps to a hub, and on."""
+            first, *others = found.path(page)
+            way = [*way_to(first), *others]
+            return way[: way.index(page) + 1]  # the page may be on the way to the hub
+
+        return SeedScores(found.pages, found.ranks, path)
 
     return replace(combine_seeds(seeds, find), facts={"rest": round(max(rests), 6)})
 
 
-def walk_from(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
-    """The ranks around one page, and the rest that was not pushed."""
-    graph = web.graph
+def walk(graph: Graph, starts: Pages, params: Params) -> Walked:
+    """The ranks around some pages, at which a walk restarts."""
     one, other = (graph.into, graph.out) if params.links == "in" else (graph.out, graph.into)
     links = WalkedLinks(one, other, params.links == "both")
-    starts, way_to = restart_pages(web, seed, params.hubs)
-    count, head, tail = len(starts), 0, len(starts)
-    state = _state(FIRST_ROOM_PAGES, starts)
+    state, count, head, end, tail = new_state(FIRST_ROOM_PAGES, starts), len(starts), 0, 0, len(starts)
     state.rests[:count], state.waiting[:count], state.origin[:count] = 1 / count, True, -1
     state.queue[:count] = np.arange(count)
     while head != tail:
-        count, head, tail = map(int, push(links, params.restart, params.least, state, count, head, tail))
+        count, head, end, tail = map(int, push(links, params.restart, params.least, state, count, head, end, tail))
         if count < 0:
             raise graph.damaged()
         if head != tail:  # no room for the links of the next page
@@ -75,27 +100,17 @@ def walk_from(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
             more = int(graph.out_degree[page]) + int(graph.in_degree[page])
             if more > 2 * len(graph.links):
                 raise graph.damaged()
-            larger = _state(max(4 * len(state.found.members), 2 * (count + more)), state.found.members[:count])
+            larger = new_state(max(4 * len(state.found.members), 2 * (count + more)), state.found.members[:count])
             for name in ("ranks", "rests", "origin", "waiting"):
                 getattr(larger, name)[:count] = getattr(state, name)[:count]
-            larger.queue[: tail - head] = state.queue[np.arange(head, tail) % len(state.queue)]
-            state, head, tail = larger, 0, tail - head
+            for name in ("queue", "amounts"):
+                ring = getattr(state, name)
+                getattr(larger, name)[: tail - head] = ring[np.arange(head, tail) % len(ring)]
+            state, head, end, tail = larger, 0, end - head, tail - head
     pages, rest = state.found.members[:count], state.rests[:count]
-
-    def path(page: int) -> list[int]:
-        """The pages through which it was first reached: from the query page, perhaps to a hub, and on."""
-        chain = [int(np.flatnonzero(pages == page)[0])]
-        while state.origin[chain[-1]] >= 0:
-            chain.append(int(state.origin[chain[-1]]))
-        first, *others = (int(pages[at]) for at in chain[::-1])
-        way = [*way_to(first), *others]
-        return way[: way.index(page) + 1]  # the page may be on the way to the hub
-
     goes_on = (one.degree[pages] > 0) | (links.both & (other.degree[pages] > 0))
     stays = rest * np.where(goes_on, params.restart, 1.0)
-    values = state.ranks[:count] + stays
-    values[1 : len(starts)] = 0.0  # the hubs: part of the question
-    return SeedScores(pages, values, path), float((rest - stays).sum())
+    return Walked(pages, state.ranks[:count] + stays, state.origin[:count], float((rest - stays).sum()))
 
 
 def restart_pages(web: Web, seed: int, hubs: int) -> tuple[Pages, Callable[[int], Sequence[int]]]:
@@ -108,9 +123,10 @@ def restart_pages(web: Web, seed: int, hubs: int) -> tuple[Pages, Callable[[int]
     return np.array([seed, *(page for page, _ in best)], np.uint32), found.path
 
 
-def _state(room: int, pages: Pages) -> WalkState:
+def new_state(room: int, pages: Pages) -> WalkState:
     """A state with some pages, and room for as many."""
     ranks, rests = np.zeros((2, room))
-    origin, queue = np.zeros((2, room), np.int32)
+    ring = 2 * room  # a page may wait for the next round while it is in this one
     waiting = np.zeros(room, np.bool_)
-    return WalkState(Numbered(room, pages).set, ranks, rests, origin, waiting, queue)
+    origin, queue, amounts = np.zeros(room, np.int32), np.zeros(ring, np.int32), np.zeros(ring)
+    return WalkState(Numbered(room, pages).set, ranks, rests, origin, waiting, queue, amounts)
