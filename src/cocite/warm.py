@@ -245,9 +245,9 @@ def empty_web() -> Any:
     sizes = {"out.offset": 2, "in.offset": 2, "look_up.start": 3}
     kept = {name: kind for name, kind in TYPE_OF.items() if not name.startswith("alias.")}
     web = Web(Graph.from_arrays({name: mapped(np.zeros(sizes.get(name, 1), kind)) for name, kind in kept.items()}))
-    weights = mapped(np.ones(1, np.uint16))
+    weights, home = mapped(np.ones(1, np.uint16)), mapped(np.zeros(1, np.uint8))
     rows = Sparse(mapped(np.arange(2)), mapped(np.zeros(1, np.uint32)), weights)
-    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), rows, rows, np.zeros(1, np.uint8))
+    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), home, rows, rows, home)
     web.__dict__["vectors"] = vectors
     return web
 

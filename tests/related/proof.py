@@ -128,8 +128,10 @@ class Proof:
         assert vectors is not None
         own, theirs = (dict(zip(*(each.tolist() for each in vectors.of(one)), strict=True)) for one in (query, page))
         shared = own.keys() & theirs.keys()
-        assert (reason.count, reason.of) == (len(shared), len(own))
-        assert set(reason.words) <= {vectors.words[number] for number in shared}
+        content = {number for number in own if not vectors.stop[number]}
+        assert (reason.count, reason.of) == (len(shared & content), len(content))
+        assert reason.words
+        assert set(reason.words) <= {vectors.words[number] for number in shared & content}
         for one in (page, query):
             texts = [*self.graph.headings(one), self.graph.title(one), self.graph.texts.text(one)]
             assert set(reason.words) <= {word.lower() for text in texts for word in text.split()}

@@ -106,7 +106,6 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
      {"count": 1, "of": 2, "share": 1.0, "words": ("json",)}),
     (SimilarText(terms=(), shared=2, of=2, share=1.0), "Similar text (2 shared terms)",
      {"count": 2, "of": 2, "share": 1.0, "words": ()}),
-    (ContextWords(terms=(), share=0.38), "Listed in sections about the same things", {"share": 0.38, "words": ()}),
     (ContextWords(terms=("password",), share=0.38), "Listed in sections about password",
      {"share": 0.38, "words": ("password",)}),
     (Usage(forward=30, of=60, back=1, sessions=0, share=0.2), "People went from one to the other 31 times",

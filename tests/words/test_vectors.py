@@ -25,6 +25,7 @@ from tests.related.methods import naive_auto
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 WORDS = ["chess", "gambit", "rook", "yacht", "sail", "mast", "anchor", "keel"]
+STOP = ["the", "and"]
 
 
 def made(place: Path, pages: list[Page]) -> Graph:
@@ -194,8 +195,8 @@ def as_dicts(matrix: Sparse) -> list[dict[int, float]]:
 
 @given(
     blocks=st.lists(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(WORDS)), max_size=5), min_size=1, max_size=6),
-    texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=8, max_size=8),
-    headings=st.lists(st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=3), min_size=6, max_size=6),
+    texts=st.lists(st.lists(st.sampled_from([*WORDS, *STOP]), max_size=4), min_size=8, max_size=8),
+    headings=st.lists(st.lists(st.sampled_from([*WORDS, *STOP, "unheard"]), max_size=3), min_size=6, max_size=6),
 )
 @examples(25)
 def test_the_slow_truth_of_names_and_context_words(
@@ -236,7 +237,7 @@ def test_the_slow_truth_of_names_and_context_words(
         all_words = {page: [*own.get(page, []), *anchors.get(page, [])] for page in {*own, *anchors}}
         rare = naive_auto.rarities(all_words)
         headed = [{word: rare[word] for word in headings[n]} for n in range(len(lists))]
-        expected = naive_auto.context_words(members, lengths, named, headed)
+        expected = naive_auto.context_words(members, lengths, named, headed, STOP)
         for one, row in enumerate(as_dicts(found.context)):
             words = {found.words[word]: weight for word, weight in row.items()}
             assert words == pytest.approx(expected.get(one, {}), abs=1e-4)

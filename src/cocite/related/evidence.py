@@ -295,7 +295,7 @@ class SimilarText(PartOfScore):
 
     kind = "words"
     json: ClassVar = {"count": "shared", "of": "of", "share": "share", "words": "terms"}
-    terms: tuple[str, ...]  # those that count most, without stop words
+    terms: tuple[str, ...]  # those that count most
     shared: int
     of: int  # terms of the query page
 
@@ -312,7 +312,7 @@ class ContextWords(PartOfScore):
     terms: tuple[str, ...]
 
     def statement(self, names: PageLabels) -> str:
-        return f"Listed in sections about {shown_words(self.terms) or 'the same things'}"
+        return f"Listed in sections about {shown_words(self.terms)}"
 
 
 class Usage(PartOfScore):

@@ -10,8 +10,12 @@ anchor text is mostly a name: its words count 0.3 each, and a page with no other
 others of length 1. To a page with little text, n words, the mean vector of the pages it exchanges links with is added,
 with the weight (SHORT_WORDS / n)^SHORT_POWER, at most 1. The MAX_WORDS heaviest words are kept.
 
+**Stop words** are those that are stop words of the page's language on at least half of their pages. They say what kind
+of text it is, so they count in word vectors. But no two pages are similar by stop words alone.
+
 **Context words** are those of the sections that list a page. A section of n ≥ 2 links is the sum of its pages' word
-vectors (MEMBER_WORDS words each), of length 1, plus the words of its heading by rarity, of length HEADING_WEIGHT. The
+vectors (MEMBER_WORDS words each), of length 1, plus the words of its heading by rarity, of length HEADING_WEIGHT. Stop
+words are skipped, except in headings that have no other: *See Also* lists another kind of page than *Examples*. The
 MAX_CONTEXT_WORDS heaviest words are kept. A page is the sum of its sections, each by 1 / ln(2 + n), and of those of its
 same-name pages by SAME_NAME_WEIGHT times the cosine of the names. So pages in lists about the same things are similar,
 even if no list has both. Stores with more than MAX_LINKS links in sections have no context words: reading only some
@@ -43,7 +47,7 @@ from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.words.documents import LinkTexts, PageReader, lines_of, texts_of_pages
 from cocite.words.keywords import PageWords
-from cocite.words.tokens import terms_of
+from cocite.words.tokens import language_of, stop_words, terms_of
 from cocite.words.vectors import MAX_SAME_NAME, Vectors
 
 MAX_WORDS = 128
@@ -81,7 +85,7 @@ def make_vectors(
     """Make word vectors without storing them. Temporary files go to `folder`, or to the system's place for them."""
     collected, names = PageWords(graph.pages), AnchorNames()
     text_words, described = np.zeros(graph.pages, np.uint16), np.zeros(graph.pages, np.bool_)
-    terms = lru_cache(CACHED_TEXTS)(terms_of)
+    terms, stopped = lru_cache(CACHED_TEXTS)(terms_of), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
         for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, "reading words of pages"):
             words = Counter(terms_of(own["text"][:MAX_CHARACTERS]))
@@ -89,18 +93,24 @@ def make_vectors(
             words.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
             described[page] = add_link_words(words, links, terms)
             names.add(page, links.anchors)
-            collected.add(page, sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS])
+            counted = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
+            collected.add(page, counted)
+            stopped.update({word for word, _ in counted} & stop_words(language_of(words, graph.facts.language(page))))
     found = collected.index(COUNTED_WORDS)
+    stop = 2 * np.array([stopped[word] for word in collected.words], np.int64) >= np.maximum(1, found.frequency)
     rarity = np.sqrt(np.log((1 + np.count_nonzero(collected.sizes)) / (1.0 + found.frequency)) * (found.frequency > 1))
     weights = (np.log1p(found.counts.astype(np.float32) / WORD_TENTHS) * rarity[found.ids]).astype(np.float32)
     matrix = csr_array((weights, found.ids, found.starts), shape=(graph.pages, len(found.words)))
     matrix.eliminate_zeros()
     matrix, same_name = of_length_1(matrix), names.same_name(graph.pages)
-    context = context_words(graph, matrix, same_name, {word: at for at, word in enumerate(collected.words)}, rarity)
+    numbers = {word: at for at, word in enumerate(collected.words)}
+    content = csr_array((matrix.data * ~stop[matrix.indices], matrix.indices, matrix.indptr), matrix.shape, copy=True)
+    content.eliminate_zeros()
+    context = context_words(graph, of_length_1(content), same_name, numbers, rarity, stop)
     rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
     rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     by_page, by_word, context, same_name = map(packed, (rows, csr_array(rows.T.tocsr()), context, same_name))
-    return Vectors(by_page, by_word, text_words, found.words, context, same_name, homes(graph))
+    return Vectors(by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, same_name, homes(graph))
 
 
 def packed(matrix: csr_array) -> Sparse:
@@ -164,12 +174,17 @@ def homes(graph: Graph) -> NDArray[np.uint8]:
 
 
 def context_words(
-    graph: Graph, vectors: csr_array, same_name: csr_array, words: Mapping[str, int], rarity: NDArray[np.float64]
+    graph: Graph,
+    vectors: csr_array,
+    same_name: csr_array,
+    words: Mapping[str, int],
+    rarity: NDArray[np.float64],
+    stop: NDArray[np.bool_],
 ) -> csr_array:
     """The context words of each page. `vectors` are its own words, `rarity` the weight of each word."""
     chunks = chunks_of(graph.pages, CONTEXT_CHUNK_PAGES)
     members = stacked([pruned(vectors[chunk], MEMBER_WORDS) for chunk in chunks])
-    listed, sections = read_sections(graph, members, headings_of(graph, words, rarity))
+    listed, sections = read_sections(graph, members, headings_of(graph, words, rarity, stop))
     if not sections.shape[0]:
         return csr_array(vectors.shape, dtype=np.float32)
     found = []
@@ -180,7 +195,7 @@ def context_words(
 
 
 def headings_of(
-    graph: Graph, words: Mapping[str, int], rarity: NDArray[np.float64]
+    graph: Graph, words: Mapping[str, int], rarity: NDArray[np.float64], stop: NDArray[np.bool_]
 ) -> Callable[[NDArray[np.int64]], csr_array]:
     """A function that turns the headings of sections, page by page, into vectors of length HEADING_WEIGHT, or empty."""
     lines = PageReader(lines_of(graph, "headings"))
@@ -188,7 +203,8 @@ def headings_of(
     @lru_cache(CACHED_TEXTS)
     def read(text: str) -> list[int]:
         known = {words.get(word, -1) for word in terms_of(text)}
-        return sorted(word for word in known if word >= 0 and rarity[word] > 0)
+        known = {word for word in known if word >= 0 and rarity[word] > 0}
+        return sorted([word for word in known if not stop[word]] or known)
 
     def rows(blocks: NDArray[np.int64]) -> csr_array:
         found = []

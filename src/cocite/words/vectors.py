@@ -21,7 +21,7 @@ MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those t
 
 
 class SharedTerms(NamedTuple):
-    """Words that two pages share: how many, and the numbers of those that count most."""
+    """Words that two pages share, without stop words: how many, and the numbers of those that count most."""
 
     number: int
     terms: list[int]
@@ -35,6 +35,7 @@ class Vectors:
     columns: Sparse  # the pages of each word, ascending
     text_words: NDArray[np.uint16]  # number of different words in the text of each page
     words: Vocabulary
+    stop: NDArray[np.uint8]  # 1: a stop word
     context: Sparse  # the context words of each page: those of the sections that list it
     same_name: Sparse  # pages that are linked under the same anchor text as each page
     home: NDArray[np.uint8]  # 1: the first page of a host
@@ -44,12 +45,19 @@ class Vectors:
         return heaviest_first(self.pages, page)
 
     def cosines(self, page: int, others: NDArray[np.uint32], context: bool = False) -> NDArray[np.float64]:
-        """The cosines of the words of a page and of others, or of their context words."""
+        """The cosines of the words of a page and of others, or of context words; 0 if they share stop words alone."""
         matrix, found = self.context if context else self.pages, np.zeros(len(others))
         words, weights = heaviest_first(matrix, page)
         if len(words):
-            cosines(matrix, words, weights, others, found)
+            cosines(matrix, words, weights, self._are_content(words), others, found)
         return found
+
+    def terms(self, page: int) -> int:
+        """How many words a page has, without stop words."""
+        return int(np.count_nonzero(self._are_content(self.of(page)[0])))
+
+    def _are_content(self, words: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        return np.asarray(np.take(self.stop, words, mode="clip") == 0)  # a damaged file may name other words
 
     def same_name_pages(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages of the same name, the most similar first, with the cosine of the names."""
@@ -72,8 +80,9 @@ class Vectors:
 
     def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
         """The words, or context words, that a page shares with each of others."""
-        counts, terms, weights = shared_terms(self.context if context else self.pages, page, others, MAX_SHARED_TERMS)
-        strong = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0) & (terms < len(self.words))
+        matrix = self.context if context else self.pages
+        counts, terms, weights = shared_terms(matrix, page, others, MAX_SHARED_TERMS, self.stop)
+        strong = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0)
         return [SharedTerms(int(count), terms[i, strong[i]].tolist()) for i, count in enumerate(counts)]
 
 
@@ -87,14 +96,14 @@ def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArra
 
 def read_vectors(stored: OpenedWords) -> Vectors:
     """Stored word vectors; only lengths are checked here, rows where they are read."""
-    words, text_words, home = stored.vocabulary(), stored.array("text_words"), stored.array("home")
+    words, (text_words, stop, home) = stored.vocabulary(), map(stored.array, ("text_words", "stop", "home"))
     own, by_word, context, same_name = (stored.matrix(Sparse, name) for name in ("", "word.", "context.", "same_name."))
     pages = stored.graph.pages
     stored.require(all(len(matrix.starts) == pages + 1 for matrix in (own, context, same_name)))
     stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
-    stored.require(len(text_words) == len(home) == pages and len(by_word.starts) == len(words) + 1)
+    stored.require(len(text_words) == len(home) == pages and len(by_word.starts) == len(words) + 1 == len(stop) + 1)
     stored.require(len(own.ids) == len(by_word.ids))
-    return Vectors(own, by_word, text_words, words, context, same_name, home)
+    return Vectors(own, by_word, text_words, words, stop, context, same_name, home)
 
 
 def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, Any], Arrays]:
@@ -102,10 +111,10 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     from cocite.words.make_vectors import make_vectors  # loads far more
 
     made = make_vectors(graph, folder=folder, **options)
-    arrays = made.pages._asdict() | {"text_words": made.text_words, "home": made.home}
+    arrays = made.pages._asdict() | {"text_words": made.text_words, "stop": made.stop, "home": made.home}
     others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
     return {}, arrays | others
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 10, pack_vectors, read_vectors)
+VECTORS = WordData("vectors", "index of word vectors", "search", 11, pack_vectors, read_vectors)
 open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

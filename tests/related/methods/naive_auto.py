@@ -297,14 +297,21 @@ def same_name_pages(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[i
 
 def context_words(
     blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
-    headings: Sequence[Mapping[str, float]],
+    headings: Sequence[Mapping[str, float]], stop: Collection[str] = (),
 ) -> dict[int, dict[str, float]]:  # fmt: skip
-    """The words of the sections that list each page or its same-name pages; headings by the rarity of their words."""
+    """The words of the sections that list each page or its same-name pages; headings by the rarity of their words.
+
+    Stop words are skipped, except in a heading that has no other.
+    """
+    content = {
+        page: {word: weight for word, weight in each.items() if word not in stop} for page, each in words.items()
+    }
+    headings = [{word: each[word] for word in each if each[word] and word not in stop} or each for each in headings]
     of_block: list[dict[str, float]] = []
     for block, heading in zip(blocks, headings, strict=True):
         total: dict[str, float] = defaultdict(float)
         for page in block:
-            for word, weight in of_length_1(words.get(page, {}), 32).items():
+            for word, weight in of_length_1(content.get(page, {}), 32).items():
                 total[word] += weight
         total = defaultdict(float, of_length_1(total))
         for word, weight in of_length_1(heading).items():

@@ -486,20 +486,36 @@ def test_of_repeated_sections_the_counted_ones_are_shown(place: Path) -> None:
     assert [by_others[url] for url in others] == ["H0", None, None, None, None]  # which counts first links only
 
 
-def test_stop_words_are_not_named(place: Path) -> None:
-    make(
-        place / "web.cocite",
-        [
-            Page(U, text="the chess and the rook"),
-            Page(S, text="the chess and"),
-            Page(T, text="the and"),
-            Page(V, text="keel"),
-            Page(LISTS[0], text="mast"),
-        ],
-    )
-    answers = {answer.url: answer.reasons for answer in cocite.open(place / "web.cocite").related(U)}
-    assert answers[S][0].words == ("chess",)
-    assert (answers[T][0].words, answers[T][0].text) == ((), "Similar text (2 shared terms)")
+def test_stop_words_alone_relate_no_pages(place: Path) -> None:
+    """u and s share chess, which is named; u and t share stop words alone, in whatever language."""
+    german = "der die das und ist nicht mit auf"
+    pages = [
+        Page(U, text="the chess and the rook"), Page(S, text="the chess and"), Page(T, text="the and"),
+        Page(V, text=f"{german} turm"), Page(LISTS[0], text=f"{german} turm"), Page(LISTS[1], text=german),
+        Page(LISTS[2], text="mast"),
+    ]  # fmt: skip
+    make(place / "web.cocite", pages)
+    web = cocite.open(place / "web.cocite")
+    (found,) = web.related(U)
+    assert (found.url, found.reasons[0].text) == (S, "Similar text: chess (1 shared term)")
+    assert found.reasons[0].of == 1  # rook is on a single page
+    (found,) = web.related(V)
+    assert (found.url, found.reasons[0].words) == (LISTS[0], ("turm",))
+
+
+def test_context_words_are_no_stop_words(place: Path) -> None:
+    """Two lists of pages that have stop words in common, and one page with chess; headings are stop words."""
+    texts = ["the and of", "the and of", "the chess", "the chess", "the keel", "the mast"]
+    pages = [Page(f"https://p{n}.example/", text=text) for n, text in enumerate(texts)]
+    for at, (one, two) in zip(LISTS, ((0, 2), (1, 3), (4, 5)), strict=True):
+        links = [Link(pages[n].url, block=0) for n in (one, two)]
+        pages.append(Page(at, headings=["See the"], links=links))
+    make(place / "web.cocite", pages)
+    web = cocite.open(place / "web.cocite")
+    found = {answer.url: answer for answer in web.related(pages[0].url)}
+    told = {url: [each.text for each in answer.reasons if each.kind == "company"] for url, answer in found.items()}
+    assert told[pages[1].url] == ["Listed in sections about chess"]
+    assert not any(told.get(pages[n].url) for n in (4, 5))  # under the same heading, but about nothing
 
 
 def test_several_pages(place: Path) -> None:

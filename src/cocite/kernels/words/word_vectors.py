@@ -50,18 +50,22 @@ def insert_best(items, values, count, item, value):
 
 
 @kernel
-def cosines(rows, words, weights, pages, found):
-    """Set found[i] to the cosine of row pages[i] and a vector of length 1, given by its words and their weights."""
+def cosines(rows, words, weights, is_content, pages, found):
+    """Set found[i] to the cosine of row pages[i] and a vector of length 1, given by its words and their weights.
+
+    It is 0 if they share no word that is content.
+    """
     numbered = new_set(len(words))
     add_members(numbered, np.int64(0), words)
     for i in range(len(pages)):
         low, high = row_of(rows, pages[i])
-        total = 0.0
+        total, any_content = 0.0, False
         for k in range(low, high):
             at = number_of(numbered.table, rows.ids[k])
             if at >= 0:
                 total += weights[at] * rows.weights[k]
-        found[i] = total / SCALE
+                any_content |= is_content[at]
+        found[i] = total / SCALE if any_content else 0.0
 
 
 @kernel
@@ -94,8 +98,11 @@ def pages_with(columns, words, weights, pages, sums):
 
 
 @kernel
-def shared_terms(rows, row, others, most):
-    """How many terms each other row shares with a row, and the `most` of greatest product; -1 fills the rest."""
+def shared_terms(rows, row, others, most, stop_words):
+    """How many terms each other row shares with a row, and the `most` of greatest product; -1 fills the rest.
+
+    Stop words, for which `stop_words` is 1, are no terms.
+    """
     counts, terms = np.zeros(len(others), np.int64), np.full((len(others), most), -1, np.int64)
     weights = np.zeros((len(others), most))
     first, last = row_of(rows, row)
@@ -105,8 +112,10 @@ def shared_terms(rows, row, others, most):
             if rows.ids[a] != rows.ids[b]:
                 a, b = (a + 1, b) if rows.ids[a] < rows.ids[b] else (a, b + 1)
                 continue
-            weight = (rows.weights[a] / SCALE) * (rows.weights[b] / SCALE)
-            insert_best(best, best_weights, min(counts[i], most), np.int64(rows.ids[a]), weight)
-            counts[i] += 1
+            term = np.int64(rows.ids[a])
+            if term < len(stop_words) and stop_words[term] == 0:
+                weight = (rows.weights[a] / SCALE) * (rows.weights[b] / SCALE)
+                insert_best(best, best_weights, min(counts[i], most), term, weight)
+                counts[i] += 1
             a, b = a + 1, b + 1
     return counts, terms, weights

@@ -44,7 +44,7 @@ and 0051, which also list what did not help.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +71,6 @@ from cocite.related.neighbourhood.view import (
     is_one_of,
 )
 from cocite.web import Web
-from cocite.words.tokens import DEFAULT_LANGUAGE, stop_words
 from cocite.words.vectors import SharedTerms, Vectors
 
 LINK_PART, NAME_PART, TEXT_PART, CONTEXT_PART, PLACE_PART = range(5)
@@ -474,7 +473,7 @@ class AutoEvidence:
                 parts.append((named, self._same_name_listed(row, page, place, shares[NAME_PART])))
             if vectors is not None and (not by_links or names):
                 if (shared := text[i]).number:
-                    of, terms = len(vectors.of(around.page)[0]), named_terms(vectors, shared)
+                    of, terms = vectors.terms(around.page), named_terms(vectors, shared)
                     parts.append(
                         (words, [kinds.SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT_PART])])
                     )
@@ -513,6 +512,5 @@ class AutoEvidence:
 
 
 def named_terms(vectors: Vectors, shared: SharedTerms) -> tuple[str, ...]:
-    """The first terms, without stop words."""
-    ignored, words = stop_words(DEFAULT_LANGUAGE), (vectors.words[number] for number in shared.terms)
-    return tuple(islice((word for word in words if word not in ignored), TUNABLES.named_words))
+    """The terms that count most."""
+    return tuple([vectors.words[number] for number in shared.terms[: TUNABLES.named_words]])
