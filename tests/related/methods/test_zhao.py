@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,17 +19,24 @@ from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
 from cocite.related.neighbourhood.page_similarity import (
     LinkParams,
     SimilarityData,
-    limit_columns,
+    StoredLinks,
+    counted_links,
     link_likeness,
     linked_alike,
     links_in_memory,
     strong_links,
 )
+from cocite.related.neighbourhood.page_similarity import (
+    similarity_data as similarity_data_of,
+)
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.likeness import Likeness
+from research.datasets import wikispeedia
 from tests.graph.webs import examples, make
+from tests.related.methods.naive_web import hash64
 from tests.related.methods.naive_zhao import NaiveZhao
+from tests.webs import make_web
 from tests.words.test_relevance import relevance, rows, webs
 
 Random = tuple[list[set[int]], list[set[int]]]
@@ -158,11 +166,65 @@ def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random) -> None:
         assert len(best) >= np.count_nonzero(values)
 
 
-def test_links_are_limited_by_order() -> None:
-    lists = Rows(np.array([0, 3, 4]), np.array([1, 2, 3, 0], np.uint32))
-    order = np.array([5, 9, 1, 4], np.uint64)
-    assert limit_columns(lists, 2, order).columns.tolist() == [2, 3, 0]
-    assert limit_columns(lists, 0, order).columns.tolist() == []
+# --------------------------------------------------------------------------------------------- one rule of sampling
+
+
+def hub_web(pages: int = 60, dead: int = 5) -> Web:
+    """A web in which most pages have more links in and out than are compared, and some pages are gone."""
+    rng = np.random.default_rng(3)
+    return make_web(
+        [
+            Page(
+                f"https://page{n}.example/",
+                text=" ".join(WORDS[word] for word in rng.choice(8, 3, replace=False)),
+                links=[Link(f"https://page{t}.example/") for t in rng.choice(pages, 25, replace=False).tolist()],
+                status=404 if n < dead else 200,
+            )
+            for n in range(pages)
+        ]
+    )
+
+
+def test_links_are_chosen_by_hash_after_dead_and_weak_ones_are_dropped() -> None:
+    web, limit = hub_web(), 4
+    graph, of = web.graph, web.graph.fingerprints.tolist()
+    dead = {page for page in range(graph.pages) if graph.facts.status(page) == 404}
+    outs = {page: {*graph.links_from(page).targets.tolist()} - dead - {page} for page in range(graph.pages)}
+    ins = {page: {other for other in outs if page in outs[other]} for page in outs}
+    everything = np.arange(graph.pages, dtype=np.uint32)
+    stored = StoredLinks(graph, limit)
+    kept = counted_links(web, similarity_data_of(web, LinkParams()).words, LinkParams(theta=1e-9, links=limit))
+    for linked, read, held in ((outs, stored.outs, kept.outs), (ins, stored.ins, kept.ins)):
+        for page in everything.tolist():
+            chosen = sorted(linked[page], key=lambda other: hash64(42, of[page], of[other]))[:limit]
+            for found in (read, held):
+                assert found(everything[page : page + 1]).columns.tolist() == sorted(chosen)
+
+
+@pytest.mark.parametrize("name", ["link_similarity", "integrated", "integrated(steps=2)"])
+def test_a_theta_that_prunes_nothing_changes_nothing(name: str) -> None:
+    web = hub_web()
+    assert (web.graph.out_degree > 4).all()  # so a sample is compared
+    one, other = (method(name, {"links": 4, "theta": theta}) for theta in (0.0, 1e-9))
+    for page in range(web.graph.pages):
+        found, again = (each.relate(web, [page]).ranked(web.graph.in_degree) for each in (one, other))
+        assert list(found) == list(again)
+    strict = method(name, {"links": 4, "theta": 0.9})
+    assert any(
+        list(one.relate(web, [page]).ranked(web.graph.in_degree))
+        != list(strict.relate(web, [page]).ranked(web.graph.in_degree))
+        for page in range(web.graph.pages)
+    )
+
+
+def test_a_theta_that_prunes_nothing_on_an_encyclopedia(shared: Path) -> None:
+    """Its hubs have hundreds of links, of which 50 are compared; the ten best were others with θ = 1e-9."""
+    web = make_web(wikispeedia(shared / "data").source.pages)  # type: ignore[attr-defined]
+    one, other = method("link_similarity"), method("link_similarity(theta=1e-9)")
+    hubs = np.argsort(-web.graph.in_degree.astype(np.int64), kind="stable")[:3]
+    for page in hubs.tolist():
+        found, again = (list(islice(each.relate(web, [page]).ranked(web.graph.in_degree), 10)) for each in (one, other))
+        assert found == again
 
 
 @given(webs(), st.integers(1, 3))

@@ -77,6 +77,21 @@ def read_sets(sampled, seed, pages, most, sets):
 
 
 @kernel
+def sample_rows(rows, owners, fingerprints, seed, most, sets):
+    """Of rows with more than `most` columns keep those that `read_sets` keeps; row i is of page owners[i]."""
+    few, at = np.empty(most, np.uint32), np.int64(0)
+    sets.starts[0] = 0
+    for i in range(len(owners)):
+        columns = rows.columns[rows.starts[i] : rows.starts[i + 1]]
+        if len(columns) > most:
+            sample_parents(columns, fingerprints[owners[i]], fingerprints, seed, most, few)
+            columns = np.sort(few)
+        sets.columns[at : at + len(columns)] = columns
+        at += len(columns)
+        sets.starts[i + 1] = at
+
+
+@kernel
 def extend(out, into, seed, pages, most, extension, count):
     """Kleinberg's extension: all children, and the `most` parents with the smallest hashes. Returns how many pages."""
     links, few = np.empty(1024, np.uint32), np.empty(max(1, most), np.uint32)

@@ -13,9 +13,9 @@ support + (1 - beta) · confidence, without the link itself as evidence, and r_l
 mutual information replaces support. With theta above 0, all links of the store are read once, and the strong ones kept
 in memory.
 
-Pages that are compared get their exact scores, for at most `links` linked pages on each side, chosen by hash. In a
-store of more pages than `candidates`, the pages compared are linked with one of the `alike` pages most similar to each
-page linked with the query page.
+Pages that are compared get their exact scores, for at most `links` linked pages on each side, chosen by hash after
+ignored links are dropped. In a store of more pages than `candidates`, the pages compared are linked with one of the
+`alike` pages most similar to each page linked with the query page.
 """
 
 from collections.abc import Sequence

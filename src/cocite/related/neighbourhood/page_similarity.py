@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.kernels.related.samples import SampledLists, read_sets
+from cocite.kernels.related.samples import SampledLists, read_sets, sample_rows
 from cocite.kernels.words.best_matches import as_whole, compare_lists
 from cocite.kernels.words.keyword_pairs import Rows, StrengthWeights, WordCounts, counting_space, link_strengths
 from cocite.parameters import parameter
@@ -73,7 +73,7 @@ def is_dead(graph: Graph, pages: Pages) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class StoredLinks:
-    """Sets read from a store; of more links than the limit, those with the smallest hashes."""
+    """Sets read from a store; of more links than the limit, those with the smallest hashes, without dead pages."""
 
     graph: Graph
     limit: int
@@ -81,20 +81,22 @@ class StoredLinks:
 
     def outs(self, pages: Pages) -> Rows:
         """The targets of each page, ascending."""
-        sets = self._read(
-            SampledLists(self.graph.out, NO_PAGES, NO_PAGES, self.graph.fingerprints), self.graph.out_degree, pages
-        )
-        return sets if self.dead else filter_columns(sets, ~is_dead(self.graph, sets.columns))
+        graph, choose = self.graph, self.dead or not len(self.graph.array("page.status"))
+        lists = SampledLists(graph.out, NO_PAGES, NO_PAGES, graph.fingerprints)
+        sets = self._read(lists, graph.out_degree, pages, self.limit if choose else graph.pages)
+        if choose:
+            return sets
+        return sampled(filter_columns(sets, ~is_dead(graph, sets.columns)), pages, self.limit, graph.fingerprints)
 
     def ins(self, pages: Pages) -> Rows:
         """The sources of each page, ascending."""
         graph = self.graph
         samples = graph.array("sample.page"), graph.array("sample.parent")
-        sets = self._read(SampledLists(graph.into, *samples, graph.fingerprints), graph.in_degree, pages)
+        sets = self._read(SampledLists(graph.into, *samples, graph.fingerprints), graph.in_degree, pages, self.limit)
         return sets if self.dead else filter_columns(sets, ~is_dead(graph, np.repeat(pages, np.diff(sets.starts))))
 
-    def _read(self, lists: SampledLists, degree: NDArray[np.uint32], pages: Pages) -> Rows:
-        graph, limit = self.graph, min(self.limit, self.graph.pages)
+    def _read(self, lists: SampledLists, degree: NDArray[np.uint32], pages: Pages, limit: int) -> Rows:
+        graph, limit = self.graph, min(limit, self.graph.pages)
         columns = np.empty(int(np.minimum(degree[pages], limit).sum(dtype=np.int64)), np.uint32)
         sets = Rows(np.zeros(len(pages) + 1, np.int64), columns)
         if read_sets(lists, HASH_SEED, pages, limit, sets) < 0:
@@ -140,21 +142,21 @@ def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside:
     return filter_columns(outs, strength >= theta - 1e-12)
 
 
-def links_in_memory(out: Rows, limit: int = 0, order: NDArray[np.uint64] | None = None) -> LinksInMemory:
-    """Both directions of links; given an order, at most `limit` links of each page, to pages of lowest order."""
+def links_in_memory(out: Rows, limit: int = 0, fingerprints: NDArray[np.uint64] | None = None) -> LinksInMemory:
+    """Both directions of links; given fingerprints, at most `limit` links of each page, chosen by hash."""
     into = transposed(out, len(out.starts) - 1)
-    if order is not None:
-        out, into = (limit_columns(rows, limit, order) for rows in (out, into))
+    if fingerprints is not None:
+        pages = np.arange(len(fingerprints), dtype=np.uint32)
+        out, into = (sampled(rows, pages, limit, fingerprints) for rows in (out, into))
     return LinksInMemory(out, into)
 
 
-def limit_columns(rows: Rows, limit: int, order: NDArray[np.uint64]) -> Rows:
-    """At most `limit` columns of each row, those of lowest order."""
-    sizes = np.diff(rows.starts)
-    ranked = np.lexsort((order[rows.columns], np.repeat(np.arange(len(sizes)), sizes)))
-    kept = np.zeros(len(ranked), np.bool_)
-    kept[ranked[np.arange(len(ranked)) - np.repeat(rows.starts[:-1], sizes) < limit]] = True
-    return filter_columns(rows, kept)
+def sampled(rows: Rows, pages: Pages, limit: int, fingerprints: NDArray[np.uint64]) -> Rows:
+    """At most `limit` columns of the row of each page: those that `StoredLinks` chooses, too."""
+    sizes = np.minimum(np.diff(rows.starts), limit)
+    sets = Rows(np.zeros(len(pages) + 1, np.int64), np.empty(int(sizes.sum()), np.uint32))
+    sample_rows(rows, pages, fingerprints, HASH_SEED, limit, sets)
+    return sets
 
 
 def take_rows(rows: Rows, pages: Pages) -> Rows:
