@@ -100,8 +100,13 @@ def test_a_page_without_links_is_1(store: Path) -> None:
     assert run("links", LONELY, "-i", store, "--json").code == 1
 
 
-def test_an_unknown_page_is_3_with_the_nearest(store: Path) -> None:
-    ran = run("links", "https://lists.example/papers/none", "-i", store)
+def test_an_unknown_page(store: Path) -> None:
+    """It is answered for its nearest known shorter address; without one the exit code is 3."""
+    ran = run("links", f"{LIST}/none", "-i", store)
+    assert ran.code == 0 and ran.out.splitlines()[0] == f"{LIST}/none isn't in this store; these results are for {LIST}"
+    assert "leads here" not in ran.out
+    assert json.loads(run("links", f"{LIST}/none", "-i", store, "--json").out)["note"].endswith(f"are for {LIST}")
+    ran = run("links", "https://list.example/papers", "-i", store)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith("cocite: ")
     assert f"did you mean {LIST}?" in ran.err

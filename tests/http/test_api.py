@@ -50,6 +50,8 @@ SAME = [
     ("keywords?q=birds&k=4", "keywords birds -k 4"),
     (f"keywords?url={BIRDS}", f"keywords --page {BIRDS}"),
     (f"links?url={BIRDS}&k=3", f"links {BIRDS} -k 3"),
+    *((f"{name}?url={ROBIN}deep/page%3Fa=b", f"{name} {ROBIN}deep/page?a=b")
+      for name in ("related", "recommend", "hubs", "compare", "links")),
     ("methods?name=companion", "methods companion"),
     ("methods", "methods"),
 ]  # fmt: skip

@@ -44,6 +44,7 @@ ODD = (
     "", "?url=", "?url=%00", "?url=%ff%fe", "?k=-1", "?url=%F0%9F%90%A6&k=9999999", "?q=a&url=b", "?a=b" + "&a=b" * 500,
     "?method=%29%28&url=robin.example", "?url=http://[abc", "?url=http://a%E2%84%80b.com/", "?url=a.example&not=https://]",
 )  # fmt: skip
+DEEP = ("/?", "/picture?", "/compare?", "/hubs?", "/keywords?", "/communities?")
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 
@@ -94,6 +95,14 @@ def test_every_view_is_valid_html(asking: Asking, target: str) -> None:
     assert not any(c in answer.text for c in "\u202e\x07")
     identities = [has["id"] for _, has in page.tags if "id" in has]
     assert len(set(identities)) == len(identities)
+
+
+@pytest.mark.parametrize("view", DEEP)
+def test_an_unknown_deep_page_is_answered_for_a_known_one(asking: Asking, view: str) -> None:
+    answer = asking.get(f"{view}url={ROBIN}deep/page")
+    assert answer.status == 200
+    said = " ".join(Reader(answer.text).said)
+    assert f"isn't in this store; these results are for {ROBIN}" in " ".join(said.split())
 
 
 def test_every_link_of_every_view_leads_somewhere(asking: Asking) -> None:

@@ -104,6 +104,15 @@ def test_compare_orders_pages_by_the_number_of_methods(server: Server[Any]) -> N
     assert [len(each) for each in ranks.values()] == sorted((len(each) for each in ranks.values()), reverse=True)
 
 
+@pytest.mark.parametrize("tool", ["related_pages", "hubs", "compare", "links"])
+def test_an_unknown_deep_page(server: Server[Any], tool: str) -> None:
+    deep = f"{ROBIN}deep/page"
+    found = ask(server, tool, **({"url": deep} if tool == "links" else {"urls": [deep]}))
+    assert f"{deep} isn't in this store; these results are for {ROBIN}" in found["note"]
+    if tool in ("related_pages", "hubs"):
+        assert found["pages"] and found["asked_instead"] == ["robin.example"]
+
+
 def test_hubs_and_authorities(server: Server[Any]) -> None:
     hubs = ask(server, "hubs", urls=[ROBIN], k=3)
     assert {page["url"] for page in hubs["pages"]} <= {f"https://list{n}.example/all" for n in range(5)} | {BIRDS}

@@ -15,8 +15,9 @@ from cocite.evaluate.significance import compare, compare_as_1999, holm
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.related.methods import Method
-from cocite.results.ask import Question, ask, known_shorter
+from cocite.results.ask import Question, ask
 from cocite.results.filters import NO_FILTERS, Filters
+from cocite.results.known import known_shorter
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 

@@ -232,8 +232,8 @@ def joined(head: str, lines: list[str], note: str) -> str:
 
 
 def _pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
-    own = {web.graph.canonical(web.graph.find(url)).removeprefix("name:") for url in asked.urls}
-    used = [page for page in result.used if page not in own]
+    own = {web.graph.canonical(page) for url in asked.urls if (page := web.graph.get(url)) is not None}
+    used = [page for page in result.used if page not in own and f"name:{page}" not in own]
     return {"query": asked.urls, "asked_instead": used, "method": result.method, "pages": list(result)}
 
 

@@ -9,6 +9,7 @@ without a scheme, shown as it is.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -79,6 +80,14 @@ def parse_query(text: str) -> Address:
             if "/" in text or len(text) > rules.MAX_ADDRESS:
                 raise
     return parse("name:" + text)
+
+
+def chop(canonical: str) -> Iterator[str]:
+    """A canonical address without its fragment, its query string, then one path element after another."""
+    while not canonical.startswith("name:") and any(mark in canonical for mark in "#?/"):
+        mark = next(mark for mark in "#?/" if mark in canonical)
+        canonical = canonical[: canonical.rindex(mark) if mark == "/" else canonical.index(mark)]
+        yield canonical
 
 
 def _parse_web(address: str) -> Address:

@@ -21,11 +21,12 @@ HIDDEN = {"hidden": True}
 
 @dataclass(frozen=True)
 class Result:
-    """What an operation returns. Its JSON has its fields, without the hidden ones."""
+    """What an operation returns. Its JSON has its fields, without the hidden ones, and without an empty note."""
 
     def to_dict(self) -> Any:
         """For JSON."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self) if "hidden" not in each.metadata}
+        shown = (each.name for each in fields(self) if "hidden" not in each.metadata)
+        return {name: _plain(value) for name in shown if (value := getattr(self, name)) or name != "note"}
 
 
 def _plain(value: Any) -> Any:

@@ -1,18 +1,15 @@
 """The question itself: addresses and a method → Answers. Every front end asks through here."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 
-from cocite.errors import BadAddress, BadParameter
-from cocite.graph.nearest import chopped
+from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
-from cocite.pages.address import parse_query
-from cocite.pages.site import Sites
 from cocite.parameters import Parameter, values_of
 from cocite.related.evidence import Evidence, reasons_of
 from cocite.related.methods import Method
@@ -20,6 +17,7 @@ from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import NO_HISTORY, History, find_history, relate_history
+from cocite.results.known import find_page
 from cocite.results.naming import titles_of
 from cocite.web import Web
 
@@ -54,45 +52,27 @@ def question(
     urls: Sequence[str],
     unwanted: Sequence[str] = (),
     history: Sequence[tuple[str, float]] = (),
-    shorter: bool = False,
+    chop: str = "site",
 ) -> Question:
     """Find the pages of a question; raises UnknownPage, BadAddress. Beside a history, addresses have weight 1 each.
 
-    With `shorter`, an unknown address is replaced by its nearest known shorter one, if its site is known.
+    An unknown address is replaced by its nearest known shorter one.
     """
     if len(urls) + len(unwanted) > MAX_QUERY_PAGES:
         raise BadParameter(f"more than {MAX_QUERY_PAGES:,} addresses: ask about fewer at once")
-    known, seeds, notes = list(urls), list[int](), list[str]()
-    for i, url in enumerate(urls):
-        page = graph.get(check_address(url))
-        if page is None and shorter and (page := next(known_shorter(graph, url), None)) is not None:
-            known[i] = graph.address(page)
-            notes.append(f"{url[:200]} isn't in this store; these results are for {known[i]}")
-        seeds.append(graph.find(url) if page is None else page)
-    texts, read = tuple(urls), NO_HISTORY
+    found = [find_page(graph, check_address(url), chop) for url in urls]
+    texts, seeds, read = tuple(urls), [each.page for each in found], NO_HISTORY
     if history:
-        read = find_history(graph, [*((url, 1.0) for url in known), *history])
+        read = find_history(graph, [*((url, 1.0) for url in urls), *history], chop)
         texts, seeds = read.texts, list(read.pages)
     elif not urls:
         raise BadParameter("no page to ask about: give an address")
-    others = tuple(graph.find(check_address(url)) for url in unwanted)
-    for url, page in zip(unwanted, others, strict=True):
-        if page in seeds:
+    others = [find_page(graph, check_address(url), chop) for url in unwanted]
+    for url, other in zip(unwanted, others, strict=True):
+        if other.page in seeds:
             raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")
-    return Question(texts, tuple(seeds), others, read, notes=tuple(notes))
-
-
-def known_shorter(graph: Graph, url: str) -> Iterator[int]:
-    """Known pages of the same site at ever shorter addresses."""
-    try:
-        canonical = parse_query(url).canonical
-    except BadAddress:
-        return
-    sites = Sites()
-    for address in () if canonical.startswith("name:") else chopped(canonical):
-        page = graph.get(address)
-        if page is not None and sites.site(graph.canonical(page)) == sites.site(canonical):
-            yield page
+    notes = dict.fromkeys(each.note for each in (*((read,) if history else found), *others) if each.note)
+    return Question(texts, tuple(seeds), tuple(each.page for each in others), read, notes=tuple(notes))
 
 
 def check_k(k: int) -> int:

@@ -5,7 +5,6 @@ with every method.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -13,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cocite.errors import BadAddress, BadParameter
+from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.related.evidence import Evidence, MergedDuplicates
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.scores import Scores, take_turns
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
+from cocite.results.known import find_pages
 from cocite.web import Web
 
 MAX_HISTORY_PAGES = 1000
@@ -34,7 +34,8 @@ class History(NamedTuple):
     pages: tuple[int, ...] = ()
     weights: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()  # addresses that are not in the store
+    unknown: tuple[str, ...] = ()  # addresses that are not in the store, nor any shorter one
+    note: str = ""  # where shorter addresses are used
 
 
 NO_HISTORY = History()
@@ -67,24 +68,30 @@ def check_weight(given: object, where: str) -> float:
     return weight
 
 
-def find_history(graph: Graph, entries: Sequence[tuple[str, float]]) -> History:
-    """Find the pages of a history; raises UnknownPage if none is in the store. Weights of one page are added up."""
+def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str = "site") -> History:
+    """Find the pages of a history, or their nearest known shorter addresses; raises UnknownPage if none is known.
+
+    Weights of one page are added up.
+    """
     if len(entries) > MAX_HISTORY_PAGES:
         raise BadParameter(f"the history has more than {MAX_HISTORY_PAGES:,} pages: give the latest")
-    weights, texts, unknown = dict[int, float](), dict[int, str](), list[str]()
-    for address, weight in entries:
-        page = None
-        with suppress(BadAddress):
-            page = graph.get(address)
-        if page is None:
+    weights, texts, unknown, notes = dict[int, float](), dict[int, str](), list[str](), list[str]()
+    pages = find_pages(graph, [address for address, _ in entries], chop)
+    for (address, weight), found in zip(entries, pages, strict=True):
+        if found is None:
             unknown.append(address)
         else:
-            weights[page] = weights.get(page, 0.0) + weight
-            texts.setdefault(page, address)
+            weights[found.page] = weights.get(found.page, 0.0) + weight
+            texts.setdefault(found.page, address)
+            notes += [found.note] if found.note else []
     if entries and not weights:
         graph.find(entries[0][0])  # raises UnknownPage with suggestions
     order = tuple(sorted(weights, key=lambda page: -weights[page]))
-    return History(order, tuple(map(weights.__getitem__, order)), tuple(map(texts.__getitem__, order)), tuple(unknown))
+    values, names = tuple(map(weights.__getitem__, order)), tuple(map(texts.__getitem__, order))
+    note = notes[0] if notes else ""
+    if len(notes) > 1:
+        note = f"Shorter addresses are used for {len(notes):,} pages that aren't in this store, e.g. {note}"
+    return History(order, values, names, tuple(unknown), note)
 
 
 def relate_history(web: Web, history: History, method: Method) -> Scores:

@@ -21,11 +21,12 @@ from cocite.errors import BadParameter
 from cocite.graph.build.derive import SAMPLE_PARENTS
 from cocite.graph.build.names import text_buffers
 from cocite.kernels.addresses.canonical import key_addresses
+from cocite.pages.address import chop
 from cocite.pages.key import from_key
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.cocitation import MIN_CITATIONS, MIN_SIBLINGS
-from cocite.related.neighbourhood.scores import Scores, chop
+from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import HASH_SEED, is_one_of
 from cocite.results.ask import check_k
 from cocite.sources.folders import WORK
@@ -184,10 +185,10 @@ def _answer(web: SubWeb, method: Method, queries: NDArray[np.uint32], most: int,
     return pa.record_batch({"page": graph.numbers[queries], "enough": enough, **lists})
 
 
-def _results(pages: Any, answered: Any, chop: str, k: int, kind: str) -> Any:
+def _results(pages: Any, answered: Any, chopping: str, k: int, kind: str) -> Any:
     """page, rank, answer, score for every page with links: its own results, or those of a shorter address."""
     given = answered.select("page", "answers", "scores")
-    if chop != "none":
+    if chopping != "none":
         own, enough = given, answered.where("enough").select("page", "answers", "scores")
         too_little = pages.where("in_degree + out_degree > 0").selectExpr("number as page", "key", "site")
         too_little = too_little.join(enough.select("page"), "page", "left_anti")
@@ -196,11 +197,13 @@ def _results(pages: Any, answered: Any, chop: str, k: int, kind: str) -> Any:
         found = shorter.join(known, "fingerprint").join(
             pages.selectExpr("number as other", "site as other_site"), "other"
         )
-        found = found.where("site = other_site").join(enough.selectExpr("page as other"), "other")
+        found = (found if chopping == "host" else found.where("site = other_site")).join(
+            enough.selectExpr("page as other"), "other"
+        )
         first = found.groupBy("page").agg(F.expr("min(struct(level, other)).other as other"))
         instead = first.join(enough.withColumnRenamed("page", "other"), "other").select("page", "answers", "scores")
         given = enough.union(instead)
-        if chop == "site":
+        if chopping != "strict":
             given = given.union(own.join(given.select("page"), "page", "left_anti"))
     near = pages.where("representative is not null").selectExpr("number as page", "representative")
     given = given.join(near, "page", "left").fillna(-1, ["representative"])

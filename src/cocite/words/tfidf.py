@@ -5,16 +5,16 @@ page p of N, the weight
 
     (1 + ln tf(w, p)) · (ln((1 + N) / (1 + df(w))) + 1)
 
-N and df are those of the store's search index, df of the field where most pages have w. `text_vectors` gives each page
-a vector of length 1. `more_like` searches for the strongest words of a page.
-There it skips words that no two pages have in one field, which would find no other page, and words of more than a tenth
-of all pages, which are stop words in any language.
+N and df are those of the whole store, df of the field of its search index where most pages have w. `text_vectors` gives
+each page a vector of length 1. `more_like` searches for the strongest words of a page. It skips words that no two pages
+have in one field, which would find no other page, and words of more than a tenth of all pages, which are stop words in
+any language.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,30 @@ class TextVectors(NamedTuple):
     words: list[str]
 
 
-def text_vectors(search: SearchIndex, pages: Sequence[int], words: int = TEXT_WORDS) -> TextVectors:
+class DocumentFrequencies(NamedTuple):
+    """How many pages of a store have a word, and how many pages there are."""
+
+    pages_with: Callable[[str], int]
+    pages: int
+
+    @classmethod
+    def of(cls, graph: Graph, search: SearchIndex | None) -> Self:
+        """Those of the search index, or for a graph in memory, which has none, those of all its pages."""
+        if search is not None:
+            return cls(search.pages_with, search.pages)
+        counts = count_words(graph, range(graph.pages), TEXT_WORDS)
+        return cls(Counter(word for each in counts for word in each).__getitem__, graph.pages)
+
+
+def text_vectors(
+    graph: Graph, pages: Sequence[int], frequencies: DocumentFrequencies, words: int = TEXT_WORDS
+) -> TextVectors:
     """The tf-idf vectors of pages, from the first `words` words of their texts."""
-    counts, total = count_words(search.graph, pages, words), search.pages
+    counts = count_words(graph, pages, words)
     vocabulary = sorted({word for count in counts for word in count})
     place = {word: at for at, word in enumerate(vocabulary)}
-    rarity = np.array([log((1 + total) / (1 + search.pages_with(word))) + 1 for word in vocabulary])
+    having, total = map(frequencies.pages_with, vocabulary), frequencies.pages
+    rarity = np.array([log((1 + total) / (1 + pages_with)) + 1 for pages_with in having])
     starts = np.cumsum([0, *map(len, counts)])
     columns = np.fromiter((place[word] for count in counts for word in sorted(count)), np.int64, int(starts[-1]))
     times = np.fromiter((count[word] for count in counts for word in sorted(count)), np.float64, int(starts[-1]))

@@ -7,7 +7,7 @@ from functools import cache
 
 from tests.related.methods.naive_web import NaiveWeb, Switches, View
 
-CHOP = ("site", "strict", "none")
+CHOP = ("site", "host", "strict", "none")
 
 
 class Start:
@@ -28,7 +28,7 @@ class Start:
 
         self.used: list[int] = []
         for page in dict.fromkeys(seeds):
-            tried = [] if chop == "none" else [page, *web.chopped(page)]
+            tried = [] if chop == "none" else [page, *web.chopped(page, chop)]
             found = next((other for other in tried if good(view(other), other)), None)
             if found is not None or chop != "strict":
                 self.used.append(page if found is None else found)

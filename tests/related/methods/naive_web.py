@@ -36,7 +36,7 @@ class Switches(TypedDict, total=False):
     rel: str  # follow: without links marked nofollow
     boilerplate: bool  # whether links in boilerplate blocks count
     seed: int  # of the choice of parents
-    chop: str  # site, strict or none
+    chop: str  # site, host, strict or none
 
 
 class Ranking(list[tuple[int, float]]):
@@ -115,14 +115,17 @@ class NaiveWeb:
             return self.fingerprints[page]
         return xxhash.xxh64_intdigest(self.addresses.get(page, f"name:{page}").encode(), 42)
 
-    def chopped(self, page: int) -> Iterator[int]:
-        """Pages of the same site at ever shorter addresses: no fragment, no query, then one path element less each."""
+    def chopped(self, page: int, within: str = "site") -> Iterator[int]:
+        """Pages of the same site at ever shorter addresses: no fragment, no query, then one path element less each.
+
+        Within a host, the site does not matter: until "we are left with just a host name".
+        """
         address = self.addresses.get(page, "name:")
         while not address.startswith("name:") and any(mark in address for mark in "#?/"):
             mark = next(mark for mark in "#?/" if mark in address)
             address = address[: address.rindex(mark) if mark == "/" else address.index(mark)]
             found = self._page_of.get(address)
-            if found is not None and self.unit("site", found) == self.unit("site", page):
+            if found is not None and (within == "host" or self.unit("site", found) == self.unit("site", page)):
                 yield found
 
 

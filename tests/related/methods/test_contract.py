@@ -193,8 +193,10 @@ def test_a_store_of_one_page(name: str) -> None:
 
 @every_method
 def test_an_unknown_page(web: Web, name: str) -> None:
+    """It is answered for its nearest known shorter address; where there is none, the error names similar ones."""
+    assert addresses(web, name, "https://page0.example/none") == addresses(web, name, "https://page0.example/")
     with pytest.raises(UnknownPage, match=r"did you mean https://page0\.example/") as caught:
-        addresses(web, name, "https://page0.example/none")
+        addresses(web, name, "https://pages0.example/none")
     assert caught.value.nearest[0] == "https://page0.example/"
 
 
@@ -240,11 +242,11 @@ def test_every_parameter_is_checked(name: str, each: Parameter) -> None:
         ("(parents=", "; write companion or companion(parents=500, unit=host)"),
         ("(parents)", "Invalid parameter 'parents'; write name=value"),
         ("(=3)", "Invalid parameter '=3'; write name=value"),
-        ("(chop=none; parents=3)", "chop must be one of site, strict, none, not ('none;', 'parents=3')"),
+        ("(chop=none; parents=3)", "chop must be one of site, host, strict, none, not ('none;', 'parents=3')"),
         ("(chop=none, chop=none)", "chop is given twice"),
         ("(chop)=none", "Invalid method"),
         ('(stop="a.com)', "Invalid parameter 'stop=\"a.com'"),
-        ("(chop=)", "chop must be one of site, strict, none, not ''"),
+        ("(chop=)", "chop must be one of site, host, strict, none, not ''"),
     ],
 )
 def test_a_call_that_cannot_be_read(name: str, written: str, message: str) -> None:

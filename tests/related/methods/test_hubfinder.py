@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
+from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.related.methods.hubfinder import Params, explore, kept, likeness
 from cocite.sources.records import Link, Page
@@ -119,14 +120,14 @@ def test_words_are_as_rare_as_in_the_store(place: Path) -> None:
     near = [Page("https://a.example/", text="star quasar"), Page("https://b.example/", text="star nova")]
     start = Page("https://start.example/", text="star quasar", links=[Link(each.url) for each in near])
     hub = Page("https://hub.example/", links=[Link(each.url) for each in (start, *near)])
-    make(place / "w", [start, *near, *far, hub, Page("https://other.example/", text="nova")])
-    web = Web(place / "w")
-    web.search = ready_search(web.graph)
-    assert web.search.pages == 7
-    pages = [web.graph.find(each.url) for each in (start, *near)]
+    records = [start, *near, *far, hub, Page("https://other.example/", text="nova")]
+    make(place / "w", records)
+    ready_search(Graph(place / "w"))
     quasar, star, nova = (log((1 + 7) / (1 + having)) + 1 for having in (2, 5, 2))
     expected = [1.0, star**2 / hypot(star, quasar) / hypot(star, nova)]
-    assert likeness(web, pages[:1], np.array(pages[1:], np.uint32)).tolist() == pytest.approx(expected)
+    for web in (Web(place / "w"), make_web(records)):
+        pages = [web.graph.find(each.url) for each in (start, *near)]
+        assert likeness(web, pages[:1], np.array(pages[1:], np.uint32)).tolist() == pytest.approx(expected)
 
 
 def test_a_criterion_must_give_numbers(chain: Web) -> None:

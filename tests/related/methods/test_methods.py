@@ -26,7 +26,7 @@ SWITCHES: dict[str, st.SearchStrategy[Any]] = {
     "merge": st.booleans(),
     "rel": st.sampled_from(["all", "all", "follow"]),
     "boilerplate": st.sampled_from([True, True, False]),
-    "chop": st.sampled_from(["site", "strict", "none"]),
+    "chop": st.sampled_from(["site", "host", "strict", "none"]),
     "seed": st.sampled_from([42, 42, 7]),
 }
 LIMITS: dict[str, st.SearchStrategy[Any]] = {

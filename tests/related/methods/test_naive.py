@@ -244,6 +244,12 @@ def test_where_no_chopped_address_serves_the_page_keeps_its_own_list(web: NaiveW
     assert strict.used == []
 
 
+def test_chopping_within_a_host_goes_beyond_the_site() -> None:
+    """The published rule: a.com/X is used for a.com/X/Y/Z, whatever their sites are."""
+    found = naive.cocitation(chopping_web(15, site="a.com/X"), [3], window=0, chop="host")
+    assert found.used == [1] and len(found) == 19
+
+
 def test_chopping_takes_fragment_and_query_before_path_elements() -> None:
     web = chopping_web(1)
     assert list(web.chopped(3)) == [1, 0]

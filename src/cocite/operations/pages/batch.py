@@ -22,7 +22,6 @@ from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Graph, Operation, Progress, Web, operation
-from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
 from cocite.results.filters import NO_FILTERS, Filters
@@ -48,6 +47,7 @@ class BatchSummary(NamedTuple):
     parts: int
     kept: int  # parts from an earlier run
     unknown: int = 0  # query pages that the store doesn't have
+    chopped: int = 0  # of other unknown ones, the nearest known shorter address was used
     output: str = ""
     seconds: float = 0.0
 
@@ -59,8 +59,8 @@ class BatchSummary(NamedTuple):
 class Batch(Operation, Filters):
     """Find the related pages of every page, or of those of a file, on all cores.
 
-    Rows are query, rank, url and score; a TSV file has them in this order, without a header. If it is interrupted, the
-    same command continues.
+    Rows are query, rank, url and score; a TSV file has them in this order, without a header. Rows for an address that
+    isn't in the store are those of its nearest known shorter address. If it is interrupted, the same command continues.
 
     With --all-pairs, integrated similarity is computed for all pages at once, from words and links in memory. It looks
     at fewer pages than a single question: about 19 of the 20 best results are the same (docs/lab/integrated.md). If
@@ -99,26 +99,36 @@ class Batch(Operation, Filters):
 
     def run(self, web: Web) -> BatchSummary:
         began = time.monotonic()
-        pages = (known_page(web, url) if self.skip_unknown else web.graph.find(url) for url in self.pages)
-        found = [page for page in pages if page is not None]
-        if self.pages and not found:
+        pages, names, unknown = self._queries(web)
+        if self.pages and not pages:
             raise BadParameter("None of the pages is in this store: check both")
         done = batch(
-            web.graph, self.method, Path(self.output), k=self.k, queries=found if self.pages else None,
+            web.graph, self.method, Path(self.output), k=self.k, queries=pages if self.pages else None, names=names,
             filters=self.filters, processes=self.threads or None, together=self.all_pairs, progress=web.progress,
         )  # fmt: skip
-        unknown, seconds = len(self.pages) - len(found), time.monotonic() - began
-        return done._replace(unknown=unknown, output=self.output, seconds=seconds)
+        chopped, seconds = sum(map(bool, names)), time.monotonic() - began
+        return done._replace(unknown=unknown, chopped=chopped, output=self.output, seconds=seconds)
+
+    def _queries(self, web: Web) -> tuple[list[int], list[str], int]:
+        """The pages to answer, the addresses that were chopped to them, and how many addresses are unknown."""
+        from cocite.related.methods import method
+        from cocite.results.known import find_pages
+
+        found = find_pages(web.graph, self.pages, method(self.method).chop, self.skip_unknown)
+        pairs = zip(self.pages, found, strict=True)
+        queries = dict.fromkeys((each.page, url if each.note else "") for url, each in pairs if each)
+        return [page for page, _ in queries], [name for _, name in queries], found.count(None)
 
 
 def batch(
     graph: Graph, call: str, output: Path, *, k: int = 10, queries: Sequence[int] | None = None,
-    filters: Filters = NO_FILTERS, processes: int | None = None, together: bool = False, part: int = PART_PAGES,
-    progress: Progress = lambda stage, done, total: None,
+    names: Sequence[str] = (), filters: Filters = NO_FILTERS, processes: int | None = None, together: bool = False,
+    part: int = PART_PAGES, progress: Progress = lambda stage, done, total: None,
 ) -> BatchSummary:  # fmt: skip
     """Write the results for pages (default: all with links) to a folder of Parquet files or to one TSV file.
 
-    With `together`, all pairs of pages are compared at once: for integrated similarity only.
+    `names` are addresses under which the results of the queries are written; for an empty one, the page's own. With
+    `together`, all pairs of pages are compared at once: for integrated similarity only.
     """
     import numpy as np
 
@@ -128,7 +138,10 @@ def batch(
 
     if output.suffix not in (".parquet", ".tsv"):
         raise BadParameter(f"Unknown output format {output.suffix!r}: {output} must end in .parquet or .tsv")
-    asked = linked_pages(graph) if queries is None else np.array(list(dict.fromkeys(queries)), np.uint32)
+    if queries is None:
+        asked = linked_pages(graph)
+    else:
+        asked = np.array(queries if names else list(dict.fromkeys(queries)), np.uint32)
     method = method_of(call)
     if together:
         check_all_pairs(method, graph.pages)
@@ -140,7 +153,7 @@ def batch(
         "method": f"{method}, all pages at once" if together else str(method),
         "k": k,
         "pages": len(asked),
-        "queries": blake2b(asked.astype("<u4").tobytes(), digest_size=16).hexdigest(),
+        "queries": blake2b(asked.astype("<u4").tobytes() + "\n".join(names).encode(), digest_size=16).hexdigest(),
         "part": part,
         "filters": values_of(filters),
         "version": __version__,  # results may differ between versions
@@ -163,7 +176,7 @@ def batch(
         ):
             progress("answering pages", sum(len(parts[i]) for i in kept), len(asked))
             for i, found in ready:
-                _write(files[i], _table(graph, addresses, parts[i], found))
+                _write(files[i], _table(graph, addresses, parts[i], found, names[i * part : (i + 1) * part]))
                 tallies.append((int(np.count_nonzero(found.counts)), len(found.pages)))
                 progress("answering pages", len(parts[i]), len(asked))
     if flat:
@@ -219,10 +232,13 @@ def _prepare(folder: Path, output: Path, plan: dict[str, Any], joined: Sequence[
         _atomically(folder / PLAN_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def _table(graph: Graph, all_addresses: pa.Array | None, queried: Pages, found: BatchPart) -> pa.Table:
+def _table(
+    graph: Graph, all_addresses: pa.Array | None, queried: Pages, found: BatchPart, names: Sequence[str]
+) -> pa.Table:
     """Rows of a part. Without all addresses, each is read alone: for a batch of few pages of a large store."""
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from cocite.graph.names import addresses
 
@@ -234,6 +250,9 @@ def _table(graph: Graph, all_addresses: pa.Array | None, queried: Pages, found: 
     starts = np.cumsum(found.counts) - found.counts
     ranks = np.arange(len(found.pages)) - np.repeat(starts, found.counts) + 1
     queries = addresses_of(np.repeat(queried, found.counts))
+    if any(names):
+        given = pa.array([name or None for name in names], pa.string())
+        queries = pc.coalesce(given.take(pa.array(np.repeat(np.arange(len(names)), found.counts))), queries)
     columns = [queries, pa.array(ranks, pa.int32()), addresses_of(found.pages), pa.array(found.scores)]
     return pa.table(columns, names=["query", "rank", "url", "score"])
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter
 from cocite.text import count
@@ -24,11 +23,12 @@ class PageGroups:
 
     groups: tuple[PageGroup[tuple[str, str]], ...]
     unknown: tuple[str, ...] = ()  # addresses that the store doesn't have
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         pages = [[{"url": url, "title": title} for url, title in each.pages] for each in self.groups]
-        groups = zip(self.groups, pages, strict=True)
-        return {"groups": [{"keywords": list(each.keywords), "pages": some} for each, some in groups]}
+        groups = [{"keywords": list(e.keywords), "pages": some} for e, some in zip(self.groups, pages, strict=True)]
+        return {"groups": groups, **({"note": self.note} if self.note else {})}
 
 
 @operation(slow=True)
@@ -63,16 +63,16 @@ class Cluster(Operation):
     def run(self, web: Web) -> PageGroups:
         """The groups; raises UnknownPage where none of the pages is known."""
         from cocite.results.groups import PageGroup, group_pages
+        from cocite.results.known import find_pages
         from cocite.results.naming import title_of
 
-        graph = web.graph
-        found = {url: known_page(web, url) if self.skip_unknown else graph.find(url) for url in self.urls}
-        pages = [page for page in map(found.get, self.urls) if page is not None]
-        unknown = [url for url in self.urls if found[url] is None]
+        graph, found = web.graph, find_pages(web.graph, self.urls, skip=self.skip_unknown)
+        pages, notes = [each.page for each in found if each], [each.note for each in found if each and each.note]
+        unknown = [url for url, each in zip(self.urls, found, strict=True) if each is None]
         if not pages:
             raise UnknownPage(f"None of the {len(unknown):,} pages is in this store, such as {unknown[0]!r:.200}")
         groups = []
         for each in group_pages(web, pages, self.most, self.by):
             named = tuple((graph.address(page), title_of(graph, page)) for page in each.pages)
             groups.append(PageGroup(each.keywords, named, each.alone))
-        return PageGroups(tuple(groups), tuple(unknown))
+        return PageGroups(tuple(groups), tuple(unknown), ". ".join(dict.fromkeys(notes)))

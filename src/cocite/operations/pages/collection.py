@@ -91,7 +91,7 @@ class RelatedToCollection(Related):
             for urls in folders.values():
                 some = tuple(urls[:MAX_HISTORY_PAGES])
                 try:
-                    histories.append(find_history(graph, [(url, 1.0) for url in some]))
+                    histories.append(find_history(graph, [(url, 1.0) for url in some], chosen.chop))
                 except (UnknownPage, BadAddress):
                     histories.append(NO_HISTORY._replace(unknown=some))
             seeds = frozenset(page for history in histories for page in history.pages)
@@ -103,7 +103,7 @@ class RelatedToCollection(Related):
             unwanted = question(graph, [seed], self.exclude).unwanted if self.exclude else ()
             found: list[Answers | None] = []
             for each in histories:
-                one = Question(each.texts, each.pages, unwanted, each, seeds)
+                one = Question(each.texts, each.pages, unwanted, each, seeds, (each.note,) if each.note else ())
                 found.append(ask(web, one, chosen, self.k * SPARE_FACTOR, self.filters) if each.pages else None)
                 web.progress("asking", bool(each.pages), len(histories))
             results, best = [], best_folders(found, self.k)

@@ -87,8 +87,12 @@ class Compare(Operation, Filters):
         from cocite.results.ask import ask, question
 
         chosen = {str(each): each for each in map(method, self.calls)}
-        asked = question(web.graph, self.urls, shorter=True)
-        return Comparison({name: ask(web, asked, each, self.k, self.filters, False) for name, each in chosen.items()})
+        by_method = {}
+        for name, each in chosen.items():
+            by_method[name] = ask(
+                web, question(web.graph, self.urls, chop=each.chop), each, self.k, self.filters, False
+            )
+        return Comparison(by_method)
 
     @property
     def calls(self) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ class Hubs(Operation, Filters):
         chosen, compared = self.chosen(), UNLIMITED if self.untrimmed else MAX_COMPARED_LINKS
         relating = partial(relate, criterion=self.rating, max_compared_links=compared)
         hubfinder = Method(chosen.name, chosen.params, relating)
-        asked = question(web.graph, self.urls, shorter=True)
+        asked = question(web.graph, self.urls)
         return ask(web, asked, hubfinder, self.k, self.filters, self.explain)
 
     def commands_to_try(self, web: Web, result: Any) -> str:

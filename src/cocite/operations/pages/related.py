@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cocite.errors import BadAddress, BadParameter
+from cocite.errors import BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import read_addresses
@@ -109,13 +108,17 @@ class Related(Operation, CommandLineOptions):
         from cocite.results.groups import grouped
 
         chosen = method(self.method)
-        asked = question(web.graph, self.urls, self.exclude, self.history, shorter=True)
+        asked = question(web.graph, self.urls, self.exclude, self.history, chosen.chop)
         answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
         return grouped(web, answers, self.by) if self.group else answers
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
         """Pages of the history that the store doesn't have."""
-        if unknown := [url for url, _ in self.history if known_page(web, url) is None]:
+        from cocite.related.methods import method
+        from cocite.results.known import find_pages
+
+        read = find_pages(web.graph, [url for url, _ in self.history], method(self.method).chop)
+        if unknown := [url for (url, _), page in zip(self.history, read, strict=True) if page is None]:
             where = f" of {self.history_file}" if self.history_file else ""
             yield f"Not in this store: {count(len(unknown), 'page')}{where}, such as {', '.join(unknown[:3])}"
         if not self.k:
@@ -127,13 +130,6 @@ class Related(Operation, CommandLineOptions):
         if self.filters != NO_FILTERS or self.exclude:
             return why_filtered(web, self.filters, result.query)
         return why_unrelated(web, result.query, self.method)
-
-
-def known_page(web: Web, url: str) -> int | None:
-    """The page of an address; None if the store doesn't have it, or if it isn't an address."""
-    with suppress(BadAddress):
-        return web.graph.get(url)
-    return None
 
 
 def why_filtered(web: Web, filters: Filters, query: Sequence[str]) -> str:
@@ -154,7 +150,7 @@ def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:
     from cocite.related.methods import method
     from cocite.results.ask import question
 
-    pages, chosen = question(web.graph, urls, shorter=True).seeds, [method(call) for call in calls]
+    pages, chosen = question(web.graph, urls, chop="host").seeds, [method(call) for call in calls]
     are, their = ("is", "its") if len(urls) == 1 else ("are", "their")
     known = f"{', '.join(urls)} {are} known, but"
     for each in chosen:

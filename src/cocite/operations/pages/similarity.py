@@ -23,6 +23,7 @@ class SimilarityResult(Result):
     score: float
     error: float | None  # maximum distance from the exact score of the method; None: unknown
     reasons: tuple[Reason, ...]
+    note: str = ""
 
     def __float__(self) -> float:
         return self.score
@@ -54,12 +55,14 @@ class Similarity(Operation):
         from cocite.results.naming import titles_of
 
         graph, method = web.graph, method_of(self.method)
-        one, other = question(graph, [self.page, self.other]).seeds
+        asked = question(graph, [self.page, self.other], chop=method.chop)
+        one, other = asked.seeds
         scores = method.relate(web, [one])
         score, error = method.compare(web, one, other) or (float(scores.values[scores.pages == other].sum()), None)
         evidence = method.explain(web, scores, np.array([other], np.uint32))[0] if score else []
         pages, reasons = (graph.address(one), graph.address(other)), reasons_of(titles_of(graph), evidence)
-        return SimilarityResult(pages, method.name, values_of(method.params), rounded(score), error, reasons)
+        note, params = ". ".join(asked.notes), values_of(method.params)
+        return SimilarityResult(pages, method.name, params, rounded(score), error, reasons, note)
 
     def why_empty(self, web: Web, result: Any) -> str:
         if result.score:

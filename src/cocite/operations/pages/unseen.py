@@ -45,8 +45,9 @@ def ask_unseen(
 
     Raises BadAddress if its address is invalid, and UnknownPage if none of the four ways applies.
     """
-    from cocite.results.ask import Question, ask, known_shorter
+    from cocite.results.ask import Question, ask
     from cocite.results.history import History
+    from cocite.results.known import known_shorter
 
     graph, texts = web.graph, (record.url,)
     known = graph.get(record.url)

@@ -87,7 +87,7 @@ class StudyNew(Task):
         pages, unknown, chopped, own = dict[str, int](), list[str](), dict[str, str](), dict[str, str]()
         for text, rater in rows:
             try:
-                asked = question(web.graph, [text], shorter=True)
+                asked = question(web.graph, [text])
             except UnknownPage:
                 unknown.append(text)
                 continue

@@ -70,6 +70,7 @@ class LinksAround(Result):
     blocks: list[Section]
     cited_by: list[Citation]
     is_alias: bool = field(metadata=HIDDEN)  # the query is another address of the page
+    note: str = ""
 
 
 @operation(name="links", route="/api/links", tool="links")
@@ -101,9 +102,10 @@ class ShowLinks(Operation, Filters):
 
     def run(self, web: Web) -> LinksAround:
         from cocite.pages.address import parse_query
+        from cocite.results.known import find_page
 
         graph = web.graph
-        page = graph.find(self.url)
+        page, note = find_page(graph, self.url)
         chosen, targets = parents(graph, page, self.k), None
         if self.filters != NO_FILTERS:
             chosen = self._passing(graph, page, parents(graph, page, 0)[:MAX_FILTERED_LINKS])[: self.k or None]
@@ -113,8 +115,8 @@ class ShowLinks(Operation, Filters):
             asked = parse_query(self.url).canonical
         except BadAddress:
             asked = "name:"
-        is_alias = asked != graph.canonical(page) and not asked.startswith("name:")
-        return LinksAround(self.url, facts(graph, page), sections(graph, page, self.k, targets), cited, is_alias)
+        is_alias = not note and asked != graph.canonical(page) and not asked.startswith("name:")
+        return LinksAround(self.url, facts(graph, page), sections(graph, page, self.k, targets), cited, is_alias, note)
 
     def _passing(self, graph: Graph, page: int, others: Sequence[int]) -> list[int]:
         """The pages at the other ends of a page's links that pass the filters."""

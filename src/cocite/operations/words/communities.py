@@ -96,6 +96,7 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
     store: Mapping[str, Any]
     milliseconds: float
     found: WebCommunities = field(metadata=HIDDEN, compare=False)  # by page number, with the base set
+    chopped: tuple[str, ...] = field(default=(), metadata=HIDDEN)  # notes where shorter addresses are used
     plain: CommunitiesFound | None = field(default=None, metadata=HIDDEN, compare=False)  # without eliminating noise
     experiment: NoiseReport | None = field(default=None, metadata=HIDDEN, compare=False)  # how well noise is found
     labels: ReadReport | None = field(default=None, metadata=HIDDEN, compare=False)  # which of its labels were skipped
@@ -107,7 +108,7 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
     @property
     def note(self) -> str:
         """What to know about all communities, in words."""
-        return ". ".join(self.found.base.view.notes)
+        return ". ".join([*self.chopped, *self.found.base.view.notes])
 
     def __repr__(self) -> str:
         rows = [f"{each.pages:5d} pages  {', '.join(each.keywords)}" for each in self]
@@ -273,19 +274,24 @@ def with_experiment(found: CommunitiesFound, labels: str) -> CommunitiesFound:
     return replace(found, labels=report, experiment=noise_report(base, read_labels(path, base, report), path.name))
 
 
-def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple[list[int], Mapping[int, float] | None]:
-    """The best search results for a query, the given pages, or both; and how well pages match the query.
+def root_set(
+    web: Web, query: str, urls: Sequence[str], params: Params
+) -> tuple[list[int], Mapping[int, float] | None, list[str]]:
+    """The best search results for a query, the given pages, or both; how well pages match the query; and notes.
 
-    The match is a search score divided by the best one; 1 for given pages. It is None without a query. Raises
-    UnknownPage, BadAddress.
+    The match is a search score divided by the best one; 1 for given pages. It is None without a query. Notes say where
+    shorter addresses are used. Raises UnknownPage, BadAddress.
     """
-    given = [web.graph.find(url) for url in urls]
+    from cocite.results.known import find_page
+
+    found = [find_page(web.graph, url, params.chop) for url in urls]
+    given, notes = [each.page for each in found], [each.note for each in found if each.note]
     if not query.strip():
-        return list(dict.fromkeys(given)), None
+        return list(dict.fromkeys(given)), None, notes
     results = web.search.search(query, max(params.results, SCORED_RESULTS)).hits
     best = max((score for _, score in results), default=1.0)
     match = {page: score / best for page, score in results} | dict.fromkeys(given, 1.0)
-    return list(dict.fromkeys([*given, *(page for page, _ in results[: params.results])])), match
+    return list(dict.fromkeys([*given, *(page for page, _ in results[: params.results])])), match, notes
 
 
 def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10) -> CommunitiesFound:
@@ -300,7 +306,7 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
     from cocite.words.tokens import words_of
 
     with stopwatch() as passed:
-        root, match = root_set(web, query, urls, params)
+        root, match, notes = root_set(web, query, urls, params)
         found = communities(web, root, params, match)
         base, measured = found.base, found.base.measured
         words = words_of_pages(web.graph, base.edges) if found else {}
@@ -349,6 +355,7 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
             store=about_store(web.graph),
             milliseconds=passed(),
             found=found,
+            chopped=tuple(notes),
         )
 
 

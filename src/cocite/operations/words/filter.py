@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.operations.words.communities import COMMUNITY_METHOD, check_method, root_set, why_npea
 from cocite.parameters import parameter, values_of
@@ -73,7 +72,7 @@ class FilterPages(Operation):
     Examples:
         cocite filter typography --json
         cocite filter newspapers --file pages.txt
-        cocite filter --root nytimes.com --root lemonde.fr --file pages.txt -m 'community(npea=min)'
+        cocite filter --root nytimes.com --root lemonde.fr --file pages.txt
     """
 
     query: str = parameter(
@@ -134,12 +133,13 @@ class FilterPages(Operation):
         from cocite.related.neighbourhood.scores import rounded
         from cocite.related.neighbourhood.view import GraphView
         from cocite.results.ask import about_store
+        from cocite.results.known import find_pages
 
         params: Any = method(self.method).params
         with stopwatch() as passed:
-            root, _ = root_set(web, self.query, self.root, params)
-            found = {url: known_page(web, url) for url in self.urls}
-            given = np.array([page for page in found.values() if page is not None], np.uint32)
+            root, _, notes = root_set(web, self.query, self.root, params)
+            found = find_pages(web.graph, self.urls, "none")
+            given = np.array([each.page for each in found if each], np.uint32)
             view = GraphView(web.graph, root, params, web.known_pages(params.stop))
             base = BaseSet(view, [root], params, given if self.urls else None)
             shown = base.edges.pages
@@ -157,10 +157,10 @@ class FilterPages(Operation):
                 dropped=described(base, dropped[: self.k].tolist(), self.query),
                 kept_in_all=len(kept),
                 dropped_in_all=len(dropped),
-                unknown=tuple(url for url, page in found.items() if page is None),
+                unknown=tuple(url for url, each in zip(self.urls, found, strict=True) if each is None),
                 store=about_store(web.graph),
                 milliseconds=passed(),
-                note=". ".join(view.notes),
+                note=". ".join([*notes, *view.notes]),
             )
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:

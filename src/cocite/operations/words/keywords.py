@@ -51,6 +51,7 @@ class KeywordsOfPage(Result):
     page: str
     main: list[str]
     keywords: list[PageKeyword]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,9 @@ def _best(web: Web, asked: Sequence[int], row: Callable[[int], Any], k: int) -> 
 def keywords_of_page(web: Web, address: str) -> KeywordsOfPage:
     """The keywords of a page; raises UnknownPage, BadAddress."""
     from cocite.related.neighbourhood.scores import rounded
+    from cocite.results.known import find_page
 
-    page, keywords = web.graph.find(address), web.keywords
+    (page, note), keywords = find_page(web.graph, address), web.keywords
     ordered = keywords.ordered(page)
     own = [word for word, _ in ordered]
     overall = [float(web.relevance.all_similar(word)[own].sum() - 1.0) for word in own]
@@ -183,4 +185,4 @@ def keywords_of_page(web: Web, address: str) -> KeywordsOfPage:
         for (word, count), value in zip(ordered, overall, strict=True)
     ]
     best = sorted(range(len(own)), key=lambda at: -overall[at])
-    return KeywordsOfPage(web.graph.address(page), [found[at].word for at in best[:MAIN_KEYWORDS]], found)
+    return KeywordsOfPage(web.graph.address(page), [found[at].word for at in best[:MAIN_KEYWORDS]], found, note)

@@ -33,6 +33,11 @@ class Method:
     def __str__(self) -> str:
         return spell(self.name, changed(self.params))
 
+    @property
+    def chop(self) -> str:
+        """How the method chops addresses."""
+        return str(getattr(self.params, "chop", "site"))
+
     def relate(self, web: Web, seeds: Sequence[int]) -> Scores:
         """Scores of pages related to the seeds."""
         return self._relate(web, seeds, self.params)

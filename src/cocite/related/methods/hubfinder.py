@@ -22,6 +22,7 @@ from math import ceil, log10
 import numpy as np
 
 from cocite.errors import BadParameter
+from cocite.graph.arrays import IN_MEMORY
 from cocite.graph.store import Graph
 from cocite.kernels.related.samples import Extension, SampledLists, extend
 from cocite.parameters import parameter
@@ -163,11 +164,16 @@ def named_criterion(web: Web, seeds: Sequence[int], params: Params) -> Criterion
 
 def likeness(web: Web, seeds: Sequence[int], pages: Pages) -> Values:
     """The greatest cosine of each page's text with that of a start page; raises BadStore without a search index."""
-    from cocite.words.tfidf import cosine, text_vectors
+    from cocite.words.tfidf import DocumentFrequencies, cosine, text_vectors
 
     if not len(pages) or not web.graph.texts:
         return np.zeros(len(pages))
-    matrix = text_vectors(web.search, [*seeds, *pages.tolist()]).matrix
+
+    def count() -> DocumentFrequencies:
+        return DocumentFrequencies.of(web.graph, None if web.graph.path == IN_MEMORY else web.search)
+
+    frequencies = web.cached("document frequencies", web.edition, count)
+    matrix = text_vectors(web.graph, [*seeds, *pages.tolist()], frequencies).matrix
     found: Values = cosine(matrix[len(seeds) :], matrix[: len(seeds)]).max(axis=1)
     return found
 

@@ -1,7 +1,8 @@
 """From query pages to scores: where a method starts, what it returns, the order of results, and evidence from links.
 
 A page with too few links around it is chopped (Dean & Henzinger 1999, §2.2): its fragment, its query string, then one
-path element after another is removed, never beyond its site, until an address has enough links around it.
+path element after another is removed until an address has enough links around it. `chop=host`, the published rule, goes
+on until a host name is left; by default it stops at the page's site.
 
 Evidence from links is found for all kept results at once: parents that link to both pages, links that both have, and
 links between the two. Only parents that the method chose and links that it counts are evidence. A result and the
@@ -21,6 +22,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.related.best_first import ScoredPages, best_first
 from cocite.kernels.related.listings import MAX_EXAMPLES, CountedWeb, find_evidence
 from cocite.kernels.related.neighbourhood import Parents
+from cocite.pages.address import chop
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
@@ -130,7 +132,7 @@ def begin(
         chosen: int | None = page
         if switches.chop != "none":
             chosen, own = None, None
-            for other in chain((page,), shorter_addresses(graph, page)):
+            for other in chain((page,), shorter_addresses(graph, page, switches.chop)):
                 view = GraphView(graph, [other], switches, stop)
                 gathered, enough = gather(view, [other])
                 found = view, gathered
@@ -140,7 +142,7 @@ def begin(
                     break
             if chosen is None:
                 found = own  # not that of the last address
-        if chosen is not None or switches.chop == "site":
+        if chosen is not None or switches.chop != "strict":
             used.append(page if chosen is None else chosen)
     used = list(dict.fromkeys(used))
     if found is None or len(seeds) > 1 or not used:
@@ -152,23 +154,15 @@ def begin(
     return Start(view, used, excluded), gathered
 
 
-def shorter_addresses(graph: Graph, page: int) -> Iterator[int]:
-    """Pages of the same site at ever shorter addresses."""
+def shorter_addresses(graph: Graph, page: int, within: str) -> Iterator[int]:
+    """Pages of the same site, or with `within` host of the same host, at ever shorter addresses."""
     for address in chop(graph.canonical(page)):
         try:
             found = graph.get(address)
         except BadAddress:
             continue
-        if found is not None and graph.units("site")[found] == graph.units("site")[page]:
+        if found is not None and (within == "host" or graph.units("site")[found] == graph.units("site")[page]):
             yield found
-
-
-def chop(address: str) -> Iterator[str]:
-    """A canonical address without its fragment, its query string, then one path element after another."""
-    while not address.startswith("name:") and any(mark in address for mark in "#?/"):
-        mark = next(mark for mark in "#?/" if mark in address)
-        address = address[: address.rindex(mark) if mark == "/" else address.index(mark)]
-        yield address
 
 
 class SeedScores(NamedTuple):

@@ -43,8 +43,8 @@ class Switches:
     rel: str = parameter("all", "follow: ignore links marked nofollow", choices=("all", "follow"))
     boilerplate: bool = parameter(True, "Count links in navigation and footers")
     chop: str = parameter(
-        "site", "For a page with too few links, use a shorter address of its site (strict: or return nothing)",
-        choices=("site", "strict", "none"),
+        "site", "For a page that is unknown or has too few links, use a shorter address of its site, or of its host"
+        " (strict: of its site, or return nothing)", choices=("site", "host", "strict", "none"),
     )  # fmt: skip
     stop: tuple[str, ...] = parameter((), "Stop pages: addresses that are ignored (command line: or a file of them)")
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)

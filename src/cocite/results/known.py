@@ -1,0 +1,64 @@
+"""Which page of a store an address means: its own, or the nearest known one at a shorter address.
+
+An unknown address is chopped (Dean & Henzinger 1999, §2.2, who answer ten addresses without in-links like that): its
+fragment, its query string, then one path element after another is removed until a known address is left. By default
+this never leaves the page's site; `chop=host`, the published rule, goes on until a host name is left.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cocite.errors import BadAddress
+from cocite.graph.nearest import chopped
+from cocite.graph.store import Graph
+from cocite.pages.address import parse_query
+from cocite.pages.site import Sites
+
+
+class FoundPage(NamedTuple):
+    """A page of the store, and a note if its address is shorter than the one that was given."""
+
+    page: int
+    note: str = ""
+
+
+def find_page(graph: Graph, url: str, chop: str = "site") -> FoundPage:
+    """The page of an address, or the nearest known shorter one; raises UnknownPage, BadAddress."""
+    return look_up(graph, url, chop) or FoundPage(graph.find(url))
+
+
+def look_up(graph: Graph, url: str, chop: str = "site") -> FoundPage | None:
+    """The page of an address, or unless chop is none the nearest known shorter one; raises BadAddress."""
+    page = graph.get(url)
+    if page is not None:
+        return FoundPage(page)
+    shorter = None if chop == "none" else next(known_shorter(graph, url, chop), None)
+    if shorter is None:
+        return None
+    return FoundPage(shorter, f"{url[:200]} isn't in this store; these results are for {graph.address(shorter)}")
+
+
+def find_pages(graph: Graph, urls: Sequence[str], chop: str = "site", skip: bool = True) -> list[FoundPage | None]:
+    """The pages of addresses. With `skip`, None for what is unknown or no address; else that raises as `find_page`."""
+    if not skip:
+        return [find_page(graph, url, chop) for url in urls]
+    found = list[FoundPage | None]()
+    for url in urls:
+        try:
+            found.append(look_up(graph, url, chop))
+        except BadAddress:
+            found.append(None)
+    return found
+
+
+def known_shorter(graph: Graph, url: str, chop: str = "site") -> Iterator[int]:
+    """Known pages of the same site, or with chop host of the same host, at ever shorter addresses."""
+    try:
+        canonical = parse_query(url).canonical
+    except BadAddress:
+        return
+    sites = Sites()
+    for address in () if canonical.startswith("name:") else chopped(canonical):
+        page = graph.get(address)
+        if page is not None and (chop == "host" or sites.site(graph.canonical(page)) == sites.site(canonical)):
+            yield page
