@@ -37,7 +37,7 @@ from cocite.operations.store.export import Export, Exported
 from cocite.operations.store.info import Info
 from cocite.operations.store.links import LinksAround, ShowLinks
 from cocite.operations.store.rank import RankPages, TopPage, top_pages
-from cocite.operations.task import Facts, Task
+from cocite.operations.task import Facts, Task, read_addresses
 from cocite.operations.words.communities import CommunitiesFound, FindCommunities
 from cocite.operations.words.keywords import FindKeywords, KeywordsFound, KeywordsOfPage, keywords_of_page
 from cocite.operations.words.search import SearchPages
@@ -164,7 +164,7 @@ class Store(Web):
         if operation is Related:
             given["history"] = tuple(entries_of(given.get("history", ())))
         declared = {each.name: each for each in declared_by(operation)}
-        more = {name: given.pop(name) for name in list(given) if name not in declared}
+        more = {name: entries_in(given.pop(name)) for name in list(given) if name not in declared}
         given = {name: each for name, each in given.items() if each is not None or declared[name].default is not None}
         if has_method(operation):
             fields["method"] = str(methods.method(given.pop("method", vars(operation)["method"]), more))
@@ -256,6 +256,13 @@ def plain(value: Any, many: bool) -> Any:
     if many and isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray):
         return [plain(each, False) for each in value]
     return value
+
+
+def entries_in(value: Any) -> Any:
+    """A parameter of a method: a file, or pages with their blocks, as a list of texts."""
+    if isinstance(value, PathLike):
+        return read_addresses(str(value))
+    return [f"{page}\t{block}" for page, block in value.items()] if isinstance(value, Mapping) else value
 
 
 def entries_of(given: Weights) -> list[tuple[str, float]]:

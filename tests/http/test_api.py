@@ -52,6 +52,8 @@ SAME = [
     (f"links?url={BIRDS}&k=3", f"links {BIRDS} -k 3"),
     *((f"{name}?url={ROBIN}deep/page%3Fa=b", f"{name} {ROBIN}deep/page?a=b")
       for name in ("related", "recommend", "hubs", "compare", "links")),
+    (f"related?url={ROBIN}&method=block_simrank(blocks=%22{WREN}%09x%22)",
+     f"related {ROBIN} -m 'block_simrank(blocks=\"{WREN}\tx\")'"),
     ("methods?name=companion", "methods companion"),
     ("methods", "methods"),
 ]  # fmt: skip
@@ -125,6 +127,7 @@ def test_the_store_without_its_place(asking: Asking, made: Path) -> None:
         ("/api/hubs?url=robin.example&by=hubrank(jump%3D0.2)", 503, "BadStore"),
         ("/api/hubs?url=robin.example&likeness=nan", 422, "BadParameter"),
         ("/api/communities", 422, "BadParameter"),
+        ("/api/related?url=robin.example&method=block_simrank(blocks=/etc/hostname)", 422, "BadParameter"),
         ("/api/communities?q=birds&method=lli", 422, "BadParameter"),
         ("/api/keywords", 422, "BadParameter"),
         ("/api/keywords?q=birdz", 404, "UnknownWord"),

@@ -7,12 +7,12 @@ from pathlib import Path
 from cocite.errors import BadParameter
 from cocite.parameters import parse, spell
 
-PAGE_LISTS = ("stop", "dead")
-"""Parameters of methods that are lists of pages: on the command line, an entry may be a file of addresses."""
+PAGE_LISTS = ("stop", "dead", "blocks")
+"""Parameters of methods that are lists of pages: on the command line, an entry may be a file of them."""
 
 
 def with_page_lists(call: str) -> str:
-    """A method as it is written on the command line, with the files of `stop` and `dead` replaced by their lines."""
+    """A method as it is written on the command line, with the files of lists of pages replaced by their lines."""
     if not any(f"{name}=" in call.replace(" ", "") for name in PAGE_LISTS):
         return call
     name, values = parse(call)
@@ -32,6 +32,8 @@ def _entry(key: str, text: str) -> Iterator[str]:
             raise BadParameter(f"cannot read the {key} pages of {text}: {error}") from error
         yield from (line.strip() for line in lines if line.strip() and not line.startswith("#"))
         return
+    if key == "blocks" and "\t" not in text:
+        raise BadParameter(f"Unknown file {text!r:.200} of blocks: check the path, or give page<TAB>block")
     host, slash, _ = text.replace("\\", "/").partition("/")
     without_host = bool(slash) and not any(mark in host for mark in ".:") and host != "localhost"
     is_path = text.startswith((".", "~", "/")) or text.lower().endswith((".txt", ".tsv", ".csv"))

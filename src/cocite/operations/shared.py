@@ -6,6 +6,7 @@ from cocite.operations import DEFAULT_METHOD
 from cocite.parameters import parameter
 
 MAX_RESULTS = 100_000
+MAX_METHOD_LENGTH = 1 << 28  # with the lists of pages that it takes, such as those of a file
 MAX_PAGES = 1000
 ADDRESS_BOUNDS = {"max_length": 4096}
 TEXT_BOUNDS = {"max_length": 1000}
@@ -60,8 +61,10 @@ def method(
 ) -> Any:
     """The method, with its parameters."""
     return parameter(
-        default, help, **{"metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion",
-        "on": {"http": TEXT_BOUNDS, "mcp": TEXT_BOUNDS}, **about},
+        default, help, max_length=MAX_METHOD_LENGTH, **{
+            "metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion",
+            "on": {"http": TEXT_BOUNDS, "mcp": TEXT_BOUNDS}, **about,
+        },
     )  # fmt: skip
 
 

@@ -211,14 +211,15 @@ class Path(Evidence):
 
 
 class SimilarSites(Evidence):
-    """The sites of both are linked by similar sites."""
+    """The sites of both, or the user's blocks, are linked by similar ones."""
 
     kind = "sites cited alike"
     json: ClassVar = {"pages": "sites"}
     sites: tuple[str, ...]  # from the site of the query page to that of the result
+    what: str = "sites"
 
     def statement(self, names: PageLabels) -> str:
-        return f"Their sites have similar links: {' – '.join(self.sites)}"
+        return f"Their {self.what} have similar links: {' – '.join(self.sites)}"
 
 
 class SharedKeywords(Evidence):

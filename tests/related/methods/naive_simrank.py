@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -76,8 +76,8 @@ def probabilistic(weights: dict[int, dict[int, float]], c: float = 0.8, rounds: 
     return found
 
 
-def block_simrank(web: Web, site: dict[int, str], c: float = 0.8, rounds: int = 10) -> Pairs:
-    """Li et al. 2009, with sites as blocks."""
+def block_simrank(web: Web, site: Mapping[int, str], c: float = 0.8, rounds: int = 10) -> Pairs:
+    """Li et al. 2009, with sites as blocks, or others."""
     own = {page: [q for q in web[page] if site[q] == site[page]] for page in web}
     inside = simrank(own, c, rounds)
     sites = sorted(set(site.values()))

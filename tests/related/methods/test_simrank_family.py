@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cocite
 from cocite.errors import BadParameter
 from cocite.kernels.related.small_webs import match_parents
 from cocite.related.methods import method
@@ -18,7 +21,8 @@ from cocite.related.methods.simrank import Params, Walk, all_pairs, similar_page
 from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import examples
+from tests.cli.conftest import run
+from tests.graph.webs import examples, make
 from tests.graph.webs import page as record
 from tests.related.methods import naive_simrank as naive
 from tests.related.methods.webs import webs
@@ -81,6 +85,24 @@ def test_the_slow_truth(pages: list[Page], data: st.DataObject) -> None:
             found = scores_of(web, f"walk(links={which}, least=1e-7)", seed)
             for other, value in naive.walk(links, [seed], links=which).items():
                 assert -1e-9 <= value - found.get(other, 0.0) <= 1e-4
+
+
+@given(pages=webs(), data=st.data())
+@examples(15)
+def test_blocks_of_the_user(pages: list[Page], data: st.DataObject) -> None:
+    """The slow truth with some pages in given blocks, and the others in those of their sites."""
+    web = make_web(pages)
+    graph, links = web.graph, links_of(web)
+    names = st.sampled_from(["one", "two", "a block", "page0.example"])
+    given_ = data.draw(st.dictionaries(st.integers(0, graph.pages - 1), names, min_size=1))
+    truth = naive.block_simrank(links, {page: given_.get(page, f"site {graph.site(page)}") for page in links})
+    entries = [f"{graph.address(page)}\t{block}" for page, block in given_.items()]
+    seed = data.draw(st.integers(0, graph.pages - 1))
+    scores = method("block_simrank", {"blocks": [*entries, "https://unknown.example/\tother"]}).relate(web, [seed])
+    found = dict(zip(scores.pages.tolist(), scores.values.tolist(), strict=True))
+    for other in links:
+        if other != seed:
+            assert found.get(other, 0.0) == pytest.approx(truth[seed, other], abs=1e-9)
 
 
 @given(pages=webs(), data=st.data())
@@ -283,6 +305,32 @@ def test_sites_that_are_cited_alike() -> None:
     text = "Their sites have similar links: a.example – hub.example – b.example"
     assert by_url["https://b.example/y"][0].text == text
     assert by_url["https://a.example/z"][0].kind == "cited together"
+
+
+def test_blocks_are_named_in_reasons(place: Path) -> None:
+    """Names of edge lists are shown as they were given; the user's blocks under their names."""
+    make(place / "web.cocite", [record("name:hub", "name:a", "name:b"), record("name:top", "name:hub")])
+    web = cocite.open(place / "web.cocite")
+    (found,) = web.related("a", "block_simrank")
+    assert (found.url, found.score, found.reasons[0].text) == ("b", 0.8, "Their sites have similar links: a – hub – b")
+    (found,) = web.related("a", "block_simrank", blocks={"a": "A", "b": "B", "hub": "the hub"})
+    assert found.reasons[0].text == "Their blocks have similar links: A – the hub – B"
+    (place / "blocks.tsv").write_text("# mine\na\tA\nb\tB\nhub\tthe hub\n")
+    assert web.related("a", "block_simrank", blocks=place / "blocks.tsv")[0].reasons == found.reasons
+    call = f'block_simrank(blocks="{place / "blocks.tsv"}")'
+    ran = run("related", "a", "-m", call, "-i", place / "web.cocite", "--json")
+    (told,) = json.loads(ran.out)["answers"]
+    assert told["reasons"][0]["pages"] == ["A", "the hub", "B"] and told["reasons"][0]["text"] == found.reasons[0].text
+    (one,) = web.related("a", "block_simrank", blocks={"a": "all", "b": "all", "hub": "all"})
+    assert one.score == 0.8 and one.reasons[0].kind == "cited together"
+    for wrong, says in (
+        (["a"], "blocks must be page<TAB>block for each page, not 'a'"),
+        (["nowhere\tx"], "None of the 1 pages of blocks is in this store"),
+    ):
+        with pytest.raises(BadParameter, match=says):
+            web.related("a", "block_simrank", blocks=wrong)
+    ran = run("related", "a", "-m", "block_simrank(blocks=blocks.tsv)", "-i", place / "web.cocite")
+    assert ran.code == 2 and "Unknown file 'blocks.tsv' of blocks: check the path, or give page<TAB>block" in ran.err
 
 
 # ----------------------------------------------------------------------------------------------------------- bad input
