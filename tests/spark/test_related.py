@@ -18,6 +18,7 @@ from tests.spark.webs import table
 CALLS = [
     "cocitation",
     "proximity(parents=5, window=6, merge=false, unit=host, chop=none, popularity=0.5)",
+    "cocitation(parents=5, window=4, chop=host)",
     "extended_cocitation",
     'cocitation(parents=6, unit=site, rel=follow, stop_degree=40, stop=site1.example/a "https://twin1.example/")',
     "extended_cocitation(parents=4, children=3, child_parents=3, boilerplate=false, unit=domain, chop=strict)",

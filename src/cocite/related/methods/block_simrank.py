@@ -52,7 +52,7 @@ class GivenBlocks(NamedTuple):
     names: list[str]
 
 
-class Blocks(NamedTuple):
+class SolvedBlocks(NamedTuple):
     """Similarities inside and between blocks."""
 
     of: NDArray[np.intp]  # the block of each page
@@ -116,7 +116,7 @@ def find_blocks(graph: Graph, entries: Sequence[str]) -> GivenBlocks:
     return GivenBlocks(np.array(pages, np.uint32), np.array([found[page] for page in pages], np.int64), list(numbers))
 
 
-def solve(around: SmallWeb, params: Params, given: GivenBlocks) -> Blocks:
+def solve(around: SmallWeb, params: Params, given: GivenBlocks) -> SolvedBlocks:
     """SimRank in all blocks, and between them."""
     sites = around.graph.units("site")[around.pages].astype(np.int64) + len(given.names)
     _, here, there = np.intersect1d(around.pages, given.pages, assume_unique=True, return_indices=True)
@@ -133,4 +133,4 @@ def solve(around: SmallWeb, params: Params, given: GivenBlocks) -> Blocks:
     weights = times / np.bincount(targets, times, count)[targets]
     between = simrank_matrix(between_links, weights, params.decay, params.rounds)
     external = np.bincount(owners[~own], minlength=len(around)) / np.maximum(1, np.diff(around.into.starts))
-    return Blocks(of, names, inside, inside_links, between, between_links, external)
+    return SolvedBlocks(of, names, inside, inside_links, between, between_links, external)
