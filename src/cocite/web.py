@@ -15,6 +15,7 @@ from cocite.errors import BadAddress, BadStore
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.side import list_sides
 from cocite.graph.store import Graph
+from cocite.pages.stop_lists import stop_addresses
 
 if TYPE_CHECKING:
     from cocite.graph.clicks import Clicks
@@ -122,9 +123,9 @@ class Web:
 
 
 def known_pages(graph: Graph, addresses: Sequence[str]) -> NDArray[np.uint32]:
-    """The pages of those addresses that are known, ascending."""
+    """The pages of those addresses, or of named lists, that are known, ascending."""
     found: set[int] = set()
-    for address in addresses:
+    for address in stop_addresses(addresses):
         with suppress(BadAddress):
             page = graph.get(address)
             found |= set() if page is None else {page}

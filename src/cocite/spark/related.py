@@ -23,6 +23,7 @@ from cocite.graph.build.names import text_buffers
 from cocite.kernels.addresses.canonical import key_addresses
 from cocite.pages.address import chop
 from cocite.pages.key import from_key
+from cocite.pages.stop_lists import stop_addresses
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.cocitation import MIN_CITATIONS, MIN_SIBLINGS
@@ -134,7 +135,7 @@ def _stop_numbers(pages: Any, texts: Sequence[str]) -> Integers:
     """The pages of a stop list, ascending. Unknown addresses are ignored."""
     if not texts:
         return np.zeros(0, np.int64)
-    listed = pages.where(F.col("fingerprint").isin(fingerprints_of(texts).tolist()))
+    listed = pages.where(F.col("fingerprint").isin(fingerprints_of(stop_addresses(texts)).tolist()))
     return np.unique([row[0] for row in listed.select(F.coalesce("leads_to", "number")).collect()]).astype(np.int64)
 
 

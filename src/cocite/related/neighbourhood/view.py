@@ -19,6 +19,7 @@ from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import Excluded
 from cocite.kernels.related.neighbourhood import Parents
+from cocite.pages.stop_lists import stop_addresses
 from cocite.parameters import parameter
 
 AUTO_UNIT = "auto"
@@ -46,7 +47,10 @@ class Switches:
         "site", "For a page that is unknown or has too few links, use a shorter address of its site, or of its host"
         " (strict: of its site, or return nothing)", choices=("site", "host", "strict", "none"),
     )  # fmt: skip
-    stop: tuple[str, ...] = parameter((), "Stop pages: addresses that are ignored (command line: or a file of them)")
+    stop: tuple[str, ...] = parameter(
+        (), "Stop pages: addresses that are ignored, or @common for those of docs/stop-pages.md (command line: or a"
+        " file of them)",
+    )  # fmt: skip
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
     seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
 
@@ -54,6 +58,9 @@ class Switches:
     def named_unit(self) -> str:
         """The unit, unless `auto` finds only one of it around a page."""
         return "site" if self.unit == AUTO_UNIT else self.unit
+
+    def __post_init__(self) -> None:
+        stop_addresses(self.stop)  # refuses unknown lists
 
     @property
     def ignores_some(self) -> bool:
