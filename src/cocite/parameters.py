@@ -37,7 +37,7 @@ class Parameter:
     required: bool = False
     minimum: float | None = None
     maximum: float | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # of a text; of a truth value, others beside true and false
     max_length: int = 1_000_000
     max_items: int | None = None
     pattern: str = ""  # a regular expression, for schemas
@@ -87,7 +87,7 @@ class Parameter:
 
     def _allows(self, value: Any) -> bool:
         if self.type not in (int, float):
-            return not self.choices or value in self.choices
+            return not self.choices or value in self.choices or isinstance(value, bool)
         minimum = -MAX_NUMBER if self.minimum is None else self.minimum
         return bool(minimum <= value <= (MAX_NUMBER if self.maximum is None else self.maximum))  # False for NaN
 
@@ -95,7 +95,7 @@ class Parameter:
     def kind(self) -> str:
         """What is allowed, in words."""
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            return "one of " + ", ".join(("true", "false", *self.choices) if self.type is bool else self.choices)
         if self.many:
             return "a list of texts"
         name = TYPES_IN_WORDS[self.type]
@@ -106,6 +106,8 @@ class Parameter:
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its values."""
         schema: dict[str, Any] = {"type": SCHEMA_TYPES[self.type]}
+        if self.type is bool and self.choices:
+            return {"enum": [True, False, *self.choices], "default": self.default}
         if self.type is str:
             schema["maxLength"] = self.max_length
             pattern = self.pattern or (r"\S" if self.many or self.required else "")
@@ -118,7 +120,8 @@ class Parameter:
 
     def _convert(self, value: Any) -> Any:
         if self.type is bool:
-            return value if isinstance(value, bool) else TRUTH_VALUES.get(str(value).lower())
+            own = isinstance(value, bool) or (isinstance(value, str) and value in self.choices)
+            return value if own else TRUTH_VALUES.get(str(value).lower())
         if self.type is str or isinstance(value, bool):
             return value if isinstance(value, str) and self.type is str else None
         try:

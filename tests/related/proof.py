@@ -15,6 +15,7 @@ from cocite.results.answer import Reason
 from cocite.web import Web
 from cocite.words.vectors import heaviest_first
 from tests.related.methods.naive import NaiveWeb, View
+from tests.related.methods.naive_hits import vicinity
 
 LOOKED_AT = 2000
 Trails = Sequence[tuple[Sequence[int], float]]
@@ -25,16 +26,20 @@ UNKNOWN = 1 << 40
 
 def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, stop: Iterable[int]) -> View:
     """The web as a question with these parameters sees it."""
+    published = "published" if params.merged_as_published != "nothing" else False
     view = View(
         truth,
         used,
         params.unit,
-        merge=params.merge,
+        merge=published if params.merge == "published" else params.merge,
         stop=frozenset(stop),
         rel=params.rel,
         boilerplate=params.boilerplate,
         seed=params.seed,
     )
+    if params.merge == "published" and params.merged_as_published == "nodes":
+        limits = params.parents, params.window, params.children, params.child_parents
+        view = view.within(set().union(*(vicinity(view, page, *limits)[0] for page in used)))
     limit = getattr(params, "parents", LOOKED_AT)
     return view.with_unit(used, {parent for page in used for parent in view.random_parents(page, limit)})
 
@@ -220,8 +225,7 @@ class Proof:
 
     def same(self, page: int) -> set[int]:
         """An answer and its near-duplicates."""
-        copies = self.view.web.representatives.items() if self.view.merge else ()
-        return {page, *(other for other, by in copies if by == page)}
+        return {page, *(other for other in self.view.web.representatives if self.view.node(other) == page)}
 
     def best(self, page: int, query: int) -> tuple[bool, int] | None:
         """The nearest that the two stand together anywhere."""
@@ -248,7 +252,7 @@ class Proof:
         assert query in self.view.child_set(between)
 
     def stands_for_near_duplicates(self, reason: Reason, page: int, query: int) -> None:
-        copies = [other for other, by in self.view.web.representatives.items() if by == page and other != page]
+        copies = self.same(page) - {page}
         assert reason.count == len(copies)
         assert self.view.merge
         assert [self.graph.find(each) for each in reason.pages] == sorted(copies)[:5]

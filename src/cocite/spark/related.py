@@ -28,7 +28,7 @@ from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.cocitation import MIN_CITATIONS, MIN_SIBLINGS
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import HASH_SEED, is_one_of
+from cocite.related.neighbourhood.view import HASH_SEED, MERGED_NOTHING, PUBLISHED, is_one_of
 from cocite.results.ask import check_k
 from cocite.sources.folders import WORK
 from cocite.spark import functions as F
@@ -60,6 +60,8 @@ def check(call: str) -> Method:
     if method.name not in SPARK_METHODS:
         raise BadParameter(f"Spark runs {', '.join(SPARK_METHODS)}, not {method.name}: use cocite batch for that")
     params = method.params
+    if params.merge == PUBLISHED and params.merged_as_published != MERGED_NOTHING:
+        raise BadParameter(f"Spark doesn't merge as published for {method.name}: give merge=true or merge=false")
     if params.seed != HASH_SEED:
         raise BadParameter(f"Spark chooses parents with the seed {HASH_SEED} only: leave out seed")
     if not _everything_counts(params) and params.parents > SAMPLE_PARENTS:
@@ -106,7 +108,7 @@ def write_related(
         window=params.window if method.name == "proximity" and plain else 0,
     )
     pages = shards.pages.withColumn("unit", F.col(params.named_unit) if needs.units else F.lit(0))
-    if not params.merge:
+    if params.merge is not True:
         pages = pages.withColumn("representative", F.lit(None).cast("long"))
     job = RelatedJob(folder, shards._replace(pages=pages), needs, params.parents if plain else SAMPLE_PARENTS, kind)
 

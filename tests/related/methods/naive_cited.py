@@ -13,6 +13,11 @@ MIN_SIBLINGS, MIN_SHARED_PARENTS = 15, 2
 """Cocitation is content with a page that has 15 siblings cocited twice."""
 
 
+def unmerged(switches: Switches) -> Switches:
+    """As published, these methods merge no near-duplicates."""
+    return {**switches, "merge": switches.get("merge", True) is True}
+
+
 def siblings(view: View, seeds: Sequence[int], parents: int, window: int) -> set[int]:
     """S: what the windows of the chosen parents show, of all query pages together."""
     return {
@@ -55,7 +60,7 @@ def cocitation(
         siblings = (degree for sibling, [degree] in degrees.items() if sibling != view.node(page))
         return sum(degree >= MIN_SHARED_PARENTS for degree in siblings) >= MIN_SIBLINGS
 
-    start = Start(web, seeds, unit, switches, good)
+    start = Start(web, seeds, unit, unmerged(switches), good)
     degrees = cocitation_degrees(start.view, start.used, parents, window)
     return rank(
         web,
@@ -102,7 +107,9 @@ def proximity(
     Parents on one unit, or near-duplicates, give the best of their values once. The sum is multiplied by the sibling's
     in-degree to the power of `popularity`.
     """
-    start = Start(web, seeds, unit, switches, lambda view, page: bool(siblings(view, [page], parents, window)))
+    start = Start(
+        web, seeds, unit, unmerged(switches), lambda view, page: bool(siblings(view, [page], parents, window))
+    )
     view = start.view
     view = view.with_unit(start.used, {parent for page in start.used for parent in view.random_parents(page, parents)})
     candidates = siblings(view, start.used, parents, window)

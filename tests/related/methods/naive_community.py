@@ -159,7 +159,7 @@ def community(
     **switches: Unpack[Switches],
 ) -> Ranking:
     """The authorities among the pages that are not noise."""
-    given: Switches = {"merge": False, **switches}
+    given: Switches = {**switches, "merge": switches.get("merge") is True}  # nothing is merged as published
     limits = Limits(window, in_links)
 
     def roots(view: View, page: int) -> set[int]:

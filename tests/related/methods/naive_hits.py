@@ -77,7 +77,7 @@ def authorities(
     def around(view: View, pages: Sequence[int]) -> tuple[View, list[set[int]], set[Edge]]:
         found = [gather(view, page) for page in pages]
         every = set().union(*(nodes for nodes, _ in found))
-        view = view.with_unit(pages, {parent for _, its in found for parent in its}, every)
+        view = view.with_unit(pages, {parent for _, its in found for parent in its}, every).within(every)
         return view, [nodes for nodes, _ in found], edges_between(view, every)
 
     start = Start(web, seeds, unit, switches, lambda view, page: bool(around(view, [page])[2]))
@@ -89,7 +89,20 @@ def authorities(
     reached = Counter(node for pages in gathered for node in {view.node(page) for page in pages})
     scores = {node: (score,) for node, score in authority.items()}
     facts = {"rounds": done, "residual": change, "edges": len(edges)}
-    return rank(web, scores, reached, start.never, start.used, facts)
+    never = start.never | {view.node(page) for page in (*seeds, *start.used)}
+    return rank(web, scores, reached, never, start.used, facts)
+
+
+def vicinity(
+    view: View, page: int, parents: int, window: int, children: int, child_parents: int
+) -> tuple[set[int], list[int]]:
+    """The nodes of Companion's graph, and the chosen parents."""
+    nodes, chosen = {page}, view.random_parents(page, parents)
+    for parent in chosen:
+        nodes |= {parent, *view.window(parent, page, window)}
+    for child in view.children(page)[:children]:
+        nodes |= {child, *view.best_parents(child, child_parents, other_than=page)}
+    return nodes, chosen
 
 
 def companion(
@@ -107,12 +120,7 @@ def companion(
     """The authorities of the vicinity graph, edges weighted by how many come from one unit."""
 
     def gather(view: View, page: int) -> tuple[set[int], list[int]]:
-        nodes, chosen = {page}, view.random_parents(page, parents)
-        for parent in chosen:
-            nodes |= {parent, *view.window(parent, page, window)}
-        for child in view.children(page)[:children]:
-            nodes |= {child, *view.best_parents(child, child_parents, other_than=page)}
-        return nodes, chosen
+        return vicinity(view, page, parents, window, children, child_parents)
 
     return authorities(web, seeds, unit, switches, gather, True, rounds)
 
@@ -137,4 +145,5 @@ def kleinberg(
             nodes |= {*view.children(member), *view.random_parents(member, in_links)}
         return nodes, chosen
 
-    return authorities(web, seeds, unit, {"merge": False, **switches}, gather, False, rounds)
+    given: Switches = {**switches, "merge": switches.get("merge") is True}  # nothing is merged as published
+    return authorities(web, seeds, unit, given, gather, False, rounds)

@@ -54,7 +54,7 @@ def forward_side(view: View, seeds: Sequence[int], limits: Limits) -> Side:
         for page, its_children in zip(seeds, chosen, strict=True)
         for child in its_children
         for spouse in view.best_parents(child, limits.child_parents, other_than=page)
-        if view.unit(spouse) != view.unit(page) and view.node(spouse) != view.node(page)
+        if view.unit(spouse) != view.unit(page) and view.original(spouse) != view.original(page)
     }
     all_children = {child for of in chosen for child in of}
     links = {(spouse, child) for spouse in spouses for child in view.children(spouse) if child in all_children}

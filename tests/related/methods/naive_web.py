@@ -31,7 +31,7 @@ class Link(NamedTuple):
 class Switches(TypedDict, total=False):
     """What every method takes beside its own parameters."""
 
-    merge: bool  # near-duplicates count as one page
+    merge: bool | str  # near-duplicates count as one page; published: where the paper says so
     stop: Collection[int]  # stop pages
     rel: str  # follow: without links marked nofollow
     boilerplate: bool  # whether links in boilerplate blocks count
@@ -178,7 +178,7 @@ class View:
         seeds: Sequence[int],
         unit: str,
         *,
-        merge: bool = True,
+        merge: bool | str = True,
         stop: Collection[int] = frozenset(),
         rel: str = "all",
         boilerplate: bool = True,
@@ -189,6 +189,7 @@ class View:
         self.web, self.seeds, self.unit_name, self.merge, self.seed = web, list(seeds), unit, merge, seed
         self.stop = frozenset() if any(page in stop for page in seeds) else frozenset(stop)
         self.refused = (NOFOLLOW if rel == "follow" else 0) | (0 if boilerplate else BOILERPLATE)
+        self.local: dict[int, int] = {}
         self._links: dict[int, list[Link]] = {}
         self._child_sets: dict[int, set[int]] = {}
 
@@ -247,7 +248,21 @@ class View:
 
     def node(self, page: int) -> int:
         """The representative of a page's near-duplicates."""
+        if self.merge == "published":
+            return self.local.get(page, page)
+        return self.original(page) if self.merge else page
+
+    def original(self, page: int) -> int:
+        """The representative of a page in the whole web, as a parent or a child."""
         return self.web.representatives.get(page, page) if self.merge else page
+
+    def within(self, nodes: Collection[int]) -> View:
+        """As published, only nodes of a graph are merged, into the one of them with the highest in-degree."""
+        found = copy(self)
+        for page in nodes if self.merge == "published" else ():
+            same = [other for other in nodes if self.original(other) == self.original(page)]
+            found.local = {**found.local, page: min(same, key=lambda other: (-self.web.in_degree(other), other))}
+        return found
 
     def unit(self, page: int) -> Hashable:
         """The unit of independence; with unit none every page is one."""
@@ -270,7 +285,7 @@ class View:
         """Pages on one unit (unless `units` is false), and near-duplicates, together; transitively."""
 
         def together(a: int, b: int) -> bool:
-            return (units and self.unit(a) == self.unit(b)) or self.node(a) == self.node(b)
+            return (units and self.unit(a) == self.unit(b)) or self.original(a) == self.original(b)
 
         pages = list(pages)
         return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])

@@ -205,6 +205,8 @@ def test_an_unknown_page(web: Web, name: str) -> None:
 
 def wrong(each: Parameter) -> list[Any]:
     """Values that a parameter must refuse."""
+    if each.type is bool and each.choices:
+        return ["", "perhaps", each.choices[0].upper(), None, 2, 0.5, [], math.nan, [each.choices[0]]]
     if each.choices:
         return ["", "nonsense", each.choices[0].upper(), None, 1, True, [each.choices[0]]]
     if each.type is bool:
@@ -271,6 +273,8 @@ def test_an_unknown_method_lists_the_methods() -> None:
 
 def values_of(each: Parameter) -> st.SearchStrategy[Any]:
     """Values that a parameter takes."""
+    if each.type is bool and each.choices:
+        return st.sampled_from([True, False, *each.choices])
     if each.choices:
         return st.sampled_from(each.choices)
     if each.type is bool:

@@ -264,3 +264,58 @@ def test_pages_of_one_encyclopedia_have_different_scores(place: Path) -> None:
     found = answers(place, pages, "lli(epsilon=0.9)", u)
     assert list(found) == [a, b, c, d] and found == answers(place, pages, "lli(epsilon=0.9, unit=none)", u)
     assert found[a] > found[b] > found[c] == found[d] > 0
+
+
+# ------------------------------------------------------------------------------------ near-duplicates, as published
+
+COPIED = [f"https://copied{n}.example/" for n in range(11)]
+M1, M2, R, S_PAGE = (f"https://{name}.example/" for name in ("m1", "m2", "r", "s"))
+MIRRORS = [
+    *(page(f"https://p{n}.example/", U, M1, M2, *([S_PAGE] if n < 2 else [])) for n in range(3)),
+    page("https://p3.example/", U, S_PAGE, R),
+    page(M1, *COPIED),
+    page(M2, *COPIED),
+]
+"""p0 to p2 link to u, m1 and m2, p0 and p1 also to s; p3 links to u, s and r; m1 and m2 are mirrors."""
+
+
+def test_rows_are_not_merged_as_published(place: Path) -> None:
+    """The rows (1, 1, 1, 0) twice, (1, 1, 0, 1) and (0, 0, 0, 1): k = 2, and m comes before s.
+
+    Hou & Zhang 2003, §2.2 merge parents and children only. With mirrors in one row the order is the other one.
+    """
+    published = answers(place, MIRRORS, "lli(merge=published)")
+    expected = {M1: 0.928127, M2: 0.928127, S_PAGE: 0.908374, R: 0.349135}
+    assert published == pytest.approx(expected, abs=1e-4) and list(published) == [M1, M2, S_PAGE, R]
+    assert list(answers(place, MIRRORS, "lli")) == [S_PAGE, M1, R]
+    both = {M1: 3.0, M2: 3.0, S_PAGE: 3.0, R: 1.0}
+    assert answers(place, MIRRORS, "extended_cocitation(merge=published)") == both
+    assert answers(place, MIRRORS, "extended_cocitation") == {M1: 3.0, S_PAGE: 3.0, R: 1.0}
+
+
+def test_parents_are_merged_as_published(place: Path) -> None:
+    """Two mirrors link to u and a, another page to u and b: one parent each."""
+    a, b = "https://a.example/", "https://b.example/"
+    pages = [page(f"https://mirror{n}.example/", U, a, *COPIED) for n in range(2)] + [page("https://p.example/", U, b)]
+    for merge, of_a in (("published", 1.0), ("true", 1.0), ("false", 2.0)):
+        found = answers(place, pages, f"extended_cocitation(merge={merge})")
+        assert (found[a], found[b]) == (of_a, 1.0)
+
+
+def test_cocitation_merges_nothing_as_published(place: Path) -> None:
+    for name in ("cocitation", "proximity", "kleinberg"):
+        published = answers(place, MIRRORS, f"{name}(merge=published)")
+        assert published == answers(place, MIRRORS, f"{name}(merge=false)") and {M1, M2} <= set(published)
+        assert M2 not in answers(place, MIRRORS, f"{name}(merge=true)")
+
+
+def test_companion_merges_nodes_of_its_own_graph_as_published(place: Path) -> None:
+    """Two mirrors are listed with u; a third, which everybody links to, isn't, and represents them in the store."""
+    m0 = "https://m0.example/"
+    pages = [*MIRRORS, page(m0, *COPIED), *(page(f"https://fan{n}.example/", m0) for n in range(9))]
+    assert m0 in answers(place, pages, "companion") and M1 not in answers(place, pages, "companion")
+    published = answers(place, pages, "companion(merge=published)")
+    assert M1 in published and not {M2, m0} & set(published)
+    assert {M1, M2} <= set(answers(place, pages, "companion(merge=false)"))
+    # Mirrors of the page itself are one node with it, and no answer.
+    assert not {M1, M2} & set(answers(place, pages, "companion(merge=published)", M2))

@@ -23,7 +23,7 @@ LIMIT = st.sampled_from([0, 1, 2, 3, 8, 40, 2000])
 WINDOW = st.sampled_from([0, 1, 2, 3, 4, 8, 40])
 SWITCHES: dict[str, st.SearchStrategy[Any]] = {
     "unit": UNIT,
-    "merge": st.booleans(),
+    "merge": st.sampled_from([True, False, "published"]),
     "rel": st.sampled_from(["all", "all", "follow"]),
     "boilerplate": st.sampled_from([True, True, False]),
     "chop": st.sampled_from(["site", "host", "strict", "none"]),
@@ -37,6 +37,7 @@ LIMITS: dict[str, st.SearchStrategy[Any]] = {
 }
 OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "auto": {
+        "merge": st.booleans(),  # it isn't a published method
         "parents": LIMIT,
         "window": WINDOW,
         "children": LIMIT,

@@ -5,7 +5,7 @@ siblings S. The score of a sibling is the number of chosen parents that link to 
 than 15 siblings are cocited at least twice, the address is chopped.
 
 With a `unit` other than none, parents on one unit count as one; near-duplicate parents and siblings always do, unless
-`merge` is off.
+`merge` is off. The paper merges nothing (`merge=published`).
 """
 
 from collections.abc import Sequence

@@ -37,7 +37,7 @@ from cocite.related.neighbourhood.hits import edges_among, iterate, membership
 from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen
 from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin, six_digits
 from cocite.related.neighbourhood.spectra import leading
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches, merge_parameter
 from cocite.web import Web
 
 MIN_ENTRY = np.sqrt(MIN_SCORE)
@@ -61,7 +61,7 @@ class Params(Elimination, Switches):
     vectors: int = parameter(3, "Singular vectors that communities are made of, including the principal one",
                              minimum=1, maximum=50)  # fmt: skip
     rounds: int = parameter(200, "Maximum number of rounds", minimum=1)
-    merge: bool = parameter(False, "Count near-duplicates as one page")
+    merge: bool | str = merge_parameter(False)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

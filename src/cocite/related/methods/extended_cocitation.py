@@ -6,6 +6,8 @@ are merged into one that has the links of all; likewise children. b(p, u) is the
 have in common, f(p, u) that of merged children; p is relevant if b or f is at least delta. Inside
 one site each page counts by itself (§2.2, end), which `unit=auto` does where only the page's own site links to it.
 
+Siblings and spouses that are near-duplicates are merged, too; the paper keeps them apart (`merge=published`).
+
 Results are ordered by max(b, f), then by b + f; the paper has no order. With several query pages, values add up.
 
 The page source (§2) has two sides, each a matrix of ones and zeros: a row for every sibling (or spouse), a column for
@@ -14,7 +16,7 @@ every merged parent (or child), and a one if a page of that group links to the r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from cocite.kernels.related.neighbourhood import Parents, StoredParents, parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import LinkEvidence, Scores, begin
 from cocite.related.neighbourhood.view import (
+    MERGED_GROUPS,
     NO_PAGES,
     GraphView,
     Numbered,
@@ -41,6 +44,7 @@ Indices = NDArray[np.int32]
 class SourceParams(Switches):
     """B, BF, F and FB of the paper."""
 
+    merged_as_published: ClassVar[str] = MERGED_GROUPS
     parents: int = parameter(200, "B: maximum number of parents, chosen by hash", minimum=0)
     window: int = parameter(40, "BF: links of a parent around its link to the page (0: all)", minimum=0)
     children: int = parameter(40, "F: maximum number of children, the first", minimum=0)
@@ -118,9 +122,11 @@ def _back(view: GraphView, seeds: Sequence[int], parents: list[Parents]) -> Sour
 
 def _forward(view: GraphView, seeds: Sequence[int], children: list[Pages], near: list[Pages]) -> SourceSide:
     own, found = np.array(seeds, np.uint32), [NO_PAGES]
-    for each, unit, representative in zip(near, view.units_of(own), view.representatives(own), strict=True):
+    for each, unit, representative in zip(near, view.units_of(own), view.representatives(own, True), strict=True):
         spouses = np.unique(each)
-        found.append(spouses[(view.units_of(spouses) != unit) & (view.representatives(spouses) != representative)])
+        found.append(
+            spouses[(view.units_of(spouses) != unit) & (view.representatives(spouses, True) != representative)]
+        )
     spouses = np.unique(np.concatenate(found))
     every = Numbered(sum(map(len, children)), *children)
     groups = _Groups(view, children)

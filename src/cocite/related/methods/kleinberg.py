@@ -17,7 +17,7 @@ from cocite.parameters import parameter
 from cocite.related.methods.hubfinder import Gamma
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import HASH_SEED, GraphView, Numbered, Switches
+from cocite.related.neighbourhood.view import HASH_SEED, GraphView, Numbered, Switches, merge_parameter
 from cocite.web import Web
 
 
@@ -28,7 +28,7 @@ class Params(Switches):
     parents: int = parameter(200, "Maximum number of parents in the start set, chosen by hash", minimum=0)
     in_links: int = parameter(50, "d: maximum number of parents of each start page, chosen by hash", minimum=0)
     rounds: int = parameter(200, "Maximum number of rounds of the iteration", minimum=1)
-    merge: bool = parameter(False, "Count near-duplicates as one page")
+    merge: bool | str = merge_parameter(False)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

@@ -70,11 +70,10 @@ def rank_authorities(
     def together(view: GraphView, pages: list[int]) -> tuple[tuple[list[Vicinity], Edges], bool]:
         each = [gather(view, page, params) for page in pages]
         view.choose_unit(pages, [one.parents.pages for one in each], [one.pages for one in each])
-        if len(each) == 1:
-            edges = edges_among(view, each[0].pages, each[0].parents if each[0].read else None)
-        else:
-            parts = [one.pages for one in each]
-            edges = edges_among(view, Numbered(sum(map(len, parts)), *parts).pages)
+        parts, read = [one.pages for one in each], each[0].parents if len(each) == 1 and each[0].read else None
+        nodes = parts[0] if len(parts) == 1 else Numbered(sum(map(len, parts)), *parts).pages
+        view.merge_nodes(nodes)
+        edges = edges_among(view, nodes, read)
         return (each, edges), len(edges.ends) > 0
 
     start, (each, edges) = begin(web, seeds, params, together)

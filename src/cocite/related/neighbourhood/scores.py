@@ -231,7 +231,7 @@ class LinkEvidence:
             members = np.array([page for each in subjects for page in each], np.uint32)
             starts = np.cumsum([0, *map(len, subjects)])
             copies = [copy for _, *others in subjects for copy in (None, *others)]
-        web = CountedWeb(view.out, view.refused, view.graph.links.repeats, view.near_duplicates, view.units)
+        web = CountedWeb(view.out, view.refused, view.graph.links.repeats, view.grouped_duplicates, view.units)
         limit = max(1, MAX_EXAMPLES // max(1, len(self.parents)))
         found = [
             for_query(self._about(web, each, members, starts, copies, limit), each.of, len(self.parents))
@@ -245,13 +245,13 @@ class LinkEvidence:
 
     def _near_duplicates(self, pages: Pages) -> dict[int, list[int]]:
         """The near-duplicates of each result that represents any."""
-        near, facts = self.view.near_duplicates.page, self.view.graph.facts
+        near = self.view.near_duplicates.page
         if not len(near):
             return {}
         known = pages[
             near[np.minimum(np.searchsorted(near, pages), len(near) - 1)] == pages
         ]  # `isin` would sort `near`
-        found = {page: facts.near_duplicates(page).tolist() for page in known.tolist()}
+        found = {page: self.view.duplicates_of(page).tolist() for page in known.tolist()}
         return {page: others for page, others in found.items() if others}
 
     def _about(

@@ -7,7 +7,7 @@ same in every store that has the same addresses.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,15 @@ from cocite.kernels import hash_tables
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import Excluded
-from cocite.kernels.related.neighbourhood import Parents
+from cocite.kernels.related.neighbourhood import NearPages, Parents
 from cocite.pages.stop_lists import stop_addresses
 from cocite.parameters import parameter
 
 AUTO_UNIT = "auto"
 UNITS = (AUTO_UNIT, "site", "domain", "host", "none")
+PUBLISHED = "published"
+MERGED_NOTHING, MERGED_GROUPS, MERGED_NODES = "nothing", "groups", "nodes"
+"""What a paper merges: no near-duplicates; parents and children that count as one; the nodes of its own graph."""
 ONE_SITE_NOTE = "Only pages of one site link here, so each page counts by itself (unit=none)"
 HASH_SEED = 42
 """Parents chosen with this seed are kept ready in the store."""
@@ -32,15 +35,25 @@ NO_PAGES: Pages = np.zeros(0, np.uint32)
 NO_TIMES = np.empty(0, np.int32)
 
 
+def merge_parameter(default: bool) -> Any:
+    """Whether near-duplicates are merged."""
+    return parameter(
+        default, "Count near-duplicates as one page (published: only those that the method's paper merges)",
+        choices=(PUBLISHED,),
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True)
 class Switches:
     """What counts as independent, and as a link."""
+
+    merged_as_published: ClassVar[str] = MERGED_NOTHING
 
     unit: str = parameter(
         AUTO_UNIT, "What counts as one independent author (auto: site, or the page if only its own site links to it)",
         choices=UNITS,
     )  # fmt: skip
-    merge: bool = parameter(True, "Count near-duplicates as one page")
+    merge: bool | str = merge_parameter(True)
     rel: str = parameter("all", "follow: ignore links marked nofollow", choices=("all", "follow"))
     boilerplate: bool = parameter(True, "Count links in navigation and footers")
     chop: str = parameter(
@@ -90,12 +103,12 @@ class GraphView:
         self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
         self.out = graph.links.out_in_part
-        near, representative = graph.facts.all_near_duplicates
-        self.near_duplicates = (
-            neighbourhood.NearPages(near, representative)
-            if switches.merge
-            else neighbourhood.NearPages(near[:0], near[:0])
-        )
+        every = NearPages(*graph.facts.all_near_duplicates)
+        none = NearPages(*(each[:0] for each in every))
+        published = switches.merged_as_published if switches.merge == PUBLISHED else ""
+        self.near_duplicates = every if switches.merge is True else none  # of pages that may be results
+        self.grouped_duplicates = every if published == MERGED_GROUPS else self.near_duplicates  # of parents, children
+        self._merged_nodes = every if published == MERGED_NODES else none
 
     @property
     def units(self) -> Pages:
@@ -150,12 +163,40 @@ class GraphView:
         if count < 0:
             raise self.graph.damaged()
 
-    def representatives(self, pages: Pages) -> Pages:
-        """The representative of each page: itself, unless it is a near-duplicate."""
-        if not len(self.near_duplicates[0]):
+    def merge_nodes(self, pages: Pages) -> None:
+        """Merge near-duplicates among the nodes of a graph, if the method's paper does and the switches ask for that.
+
+        The node of highest in-degree, then of lowest number, represents its group. Other pages of the store don't.
+        """
+        members = np.sort(pages)
+        groups = self._representatives(members, self._merged_nodes)
+        if groups is members:
+            return
+        order = np.lexsort((members, -self.graph.in_degree[members].astype(np.int64), groups))
+        _, first, group = np.unique(groups[order], return_index=True, return_inverse=True)
+        representative = np.empty_like(members)
+        representative[order] = members[order][first[group]]
+        for each in (members, representative):
+            each.flags.writeable = False  # as those of a store: kernels are compiled once
+        self.near_duplicates = self.grouped_duplicates = NearPages(members, representative)
+
+    def representatives(self, pages: Pages, grouped: bool = False) -> Pages:
+        """The representative of each page: itself, unless it is a near-duplicate; `grouped`: as a parent or a child."""
+        return self._representatives(pages, self.grouped_duplicates if grouped else self.near_duplicates)
+
+    def _representatives(self, pages: Pages, near: NearPages) -> Pages:
+        if not len(near.page):
             return pages
         found = np.empty(len(pages), np.uint32)
-        return found if neighbourhood.representatives(*self.near_duplicates, pages, found) else pages
+        return found if neighbourhood.representatives(*near, pages, found) else pages
+
+    def duplicates_of(self, page: int) -> Pages:
+        """The near-duplicates that a result represents."""
+        if self.switches.merge is True:
+            return self.graph.facts.near_duplicates(page)
+        near = self.near_duplicates
+        found: Pages = near.page[(near.representative == page) & (near.page != page)]
+        return found
 
     def are_seeds(self, pages: Pages, seeds: Sequence[int]) -> NDArray[np.bool_]:
         """Which of the pages are query pages, or represent one."""
@@ -170,7 +211,7 @@ class GraphView:
 
     def group(self, pages: Pages, units: bool = True) -> tuple[NDArray[np.int32], int]:
         """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
-        groups, count = neighbourhood.group(self.units_of(pages) if units else pages, self.representatives(pages))
+        groups, count = neighbourhood.group(self.units_of(pages) if units else pages, self.representatives(pages, True))
         return groups, int(count)
 
     def parents_of(self, page: int, limit: int, window: int, sections: bool = False) -> Parents:
