@@ -49,7 +49,7 @@ from related_rivals import (
 from tables import show
 
 METHODS = ("cocitation", "companion", "extended_cocitation", "lli", "proximity", "kleinberg")
-IN_1999 = {"companion": "109", "cocitation": "195"}  # mean ms of 50 and 58 pages, Dean & Henzinger 1999, §4
+IN_1999 = {"companion": "109", "cocitation": "195"}  # mean ms of 50 and 58 pages, Dean & Henzinger 1999, §4.3
 GROUPS = {"2,000 or more": (2000, 1 << 32), "100 to 1,000": (100, 1000)}
 QUESTIONS, TIMES, TOP = 400, 3, 10
 IGRAPH_NEEDS = 200  # bytes a link while it loads: 190 were measured

@@ -1,4 +1,4 @@
-"""The experiment of Zhao et al. 2016, section 6.2.2: do the papers found similar to a paper belong to its class?
+"""The experiment of Zhao et al. 2016, §6.2.2: do the papers found similar to a paper belong to its class?
 
 Papers are pages, citations are links without direction, and all words of a paper are its keywords. For the N papers
 most similar to paper v by a measure (top), and the papers of v's class (similar), equations 26 to 31 are

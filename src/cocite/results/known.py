@@ -1,8 +1,9 @@
 """Which page of a store an address means: its own, or the nearest known one at a shorter address.
 
-An unknown address is chopped (Dean & Henzinger 1999, §2.2, who answer ten addresses without in-links like that): its
-fragment, its query string, then one path element after another is removed until a known address is left. By default
-this never leaves the page's site; `chop=host`, the published rule, goes on until a host name is left.
+An unknown address is chopped (Dean & Henzinger 1999, §2.2): its fragment, its query string, then one path element after
+another is removed until a known address is left. Addresses of their Table 4 (§4.2) that have no in-links get results
+like that. By default this never leaves the page's site; `chop=host`, the published rule, goes on until a host name is
+left.
 """
 
 from collections.abc import Iterator, Sequence

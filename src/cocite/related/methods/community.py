@@ -1,4 +1,4 @@
-"""Communities of hubs and authorities around a root set, without noise pages (NPEA; Hou & Zhang 2002, 2003).
+"""Communities of hubs and authorities around a root set, without noise pages (NPEA; Hou & Zhang 2002, §3.2).
 
 The root set is the best results of a text search, or given pages; for related pages, the query pages. The base set adds
 all their children, and up to d = 50 parents of each. Links inside a unit are dropped. Noise pages, which have few links

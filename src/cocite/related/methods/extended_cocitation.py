@@ -1,4 +1,4 @@
-"""Extended Cocitation: merged parents and merged children in common (Hou & Zhang 2003, §3).
+"""Extended Cocitation: merged parents and merged children in common (Hou & Zhang 2003, §2.2).
 
 Of up to B parents (200) the BF links around (40) are the siblings; of the first F children (40) the FB parents of
 highest in-degree (200) are the spouses, except those of the page's own unit. Parents on one unit, or near-duplicates,
@@ -10,7 +10,7 @@ Siblings and spouses that are near-duplicates are merged, too; the paper keeps t
 
 Results are ordered by max(b, f), then by b + f; the paper has no order. With several query pages, values add up.
 
-The page source (§2) has two sides, each a matrix of ones and zeros: a row for every sibling (or spouse), a column for
+The page source (§2.2) has two sides, each a matrix of ones and zeros: a row for every sibling (or spouse), a column for
 every merged parent (or child), and a one if a page of that group links to the row's page (or is linked from it).
 """
 

@@ -1,4 +1,4 @@
-"""LLI: latent linkage information (Hou & Zhang 2003, §4).
+"""LLI: latent linkage information (Hou & Zhang 2003, §3.2).
 
 A is the matrix of siblings and merged parents, B that of spouses and merged children, as in Extended Cocitation. With
 A = UΣVᵀ, and k the smallest number at which (σ_k − σ_{k+1})/σ_k ≥ ε, page i is row i of U_kΣ_k, the query page is

@@ -1,6 +1,6 @@
 """The most similar pages of every page by integrated similarity, computed for all pages together.
 
-Zhao et al. (2016, §6.3) compared all pairs of 100,000 pages in about a month. Here a page is compared only with pages
+Zhao et al. (2016, §6.3.1) compared all pairs of 100,000 pages in about a month. Here a page is compared only with pages
 that an index finds, within these limits:
 
 1. By words, a page is compared with the `candidates` best pages that have one of its keywords, or one of the `reach`
