@@ -16,7 +16,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words import make_vectors, vectors
+from cocite.words import context_words, documents, make_vectors, vectors
 from cocite.words.make_vectors import AnchorNames, name_in
 from cocite.words.search import renew_search
 from cocite.words.vectors import SharedTerms, Vectors, open_vectors, ready_vectors
@@ -197,12 +197,16 @@ def as_dicts(matrix: Sparse) -> list[dict[int, float]]:
     blocks=st.lists(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(WORDS)), max_size=5), min_size=1, max_size=6),
     texts=st.lists(st.lists(st.sampled_from([*WORDS, *STOP]), max_size=4), min_size=8, max_size=8),
     headings=st.lists(st.lists(st.sampled_from([*WORDS, *STOP, "unheard"]), max_size=3), min_size=6, max_size=6),
+    small=st.booleans(),
 )
 @examples(25)
 def test_the_slow_truth_of_names_and_context_words(
-    blocks: list[list[tuple[int, str]]], texts: list[list[str]], headings: list[list[str]], fast_root: Path
+    blocks: list[list[tuple[int, str]]], texts: list[list[str]], headings: list[list[str]], small: bool, fast_root: Path
 ) -> None:
-    """Each list has one block, which may have a heading, and calls pages by single words."""
+    """Each list has one block, which may have a heading, and calls pages by single words.
+
+    With little memory, pages are read in small ranges and lists in small chunks.
+    """
     import tempfile
 
     urls = [f"https://p{n}.example/" for n in range(8)]
@@ -226,7 +230,13 @@ def test_the_slow_truth_of_names_and_context_words(
         own = {number[n]: list(words) for n, words in enumerate(texts)}
         own |= {graph.find(f"https://list{n}.example/"): headings[n] for n in range(len(lists))}
         anchors = {page: list(names.elements()) for page, names in called.items()}
-        found = make_vectors.make_vectors(graph)
+        with pytest.MonkeyPatch.context() as patch:
+            if small:
+                patch.setattr(documents, "RANGE_PAGES", 2)
+                patch.setattr(context_words, "CHUNK_PAGES", 3)
+                patch.setattr(context_words, "LIST_CHUNK_PAGES", 2)
+                patch.setattr(context_words, "CHUNK_LISTINGS", 3)
+            found = make_vectors.make_vectors(graph, memory=1 if small else make_vectors.MEMORY_BYTES)
         named = naive_auto.same_name_pages(called)
         got = as_dicts(found.same_name)
         for one in range(graph.pages):
@@ -291,12 +301,21 @@ def test_a_repeated_link_gives_context_words(place: Path) -> None:
     assert shared(found.shared_terms(one, np.array([three], np.uint32), context=True), found) == [(1, ["chess"])]
 
 
-def test_a_large_store_has_no_context_words(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """80 links in blocks, and a limit of 80, and of 79; a link in a block of its own, or in none, is none of them."""
-    texts = [Page(f"{A}{n}", text="chess") for n in range(40)]
-    lists = [Page(f"{B}{n}", links=[Link(f"{A}{n}", block=0), Link(f"{C}{n}", block=0)]) for n in range(40)]
-    graph = made(place, [*texts, *lists, Page(D, text="keel", links=[Link(A, block=1), Link(B)])])
-    for limit, having in ((80, 80), (79, 0)):
-        monkeypatch.setattr(make_vectors, "MAX_LINKS", limit)
-        found = make_vectors.make_vectors(graph).context
-        assert np.count_nonzero(np.diff(found.starts)) == having
+def test_very_many_in_links_are_sampled(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a page in 40 lists about ten listings are read, always the same; others keep all of theirs."""
+    texts = [Page(f"{A}{n}", text=WORDS[n % 4]) for n in range(40)]
+    lists = [Page(f"{B}{n}", links=[Link(f"{A}{n}", block=0), Link(C, block=0)]) for n in range(40)]
+    graph = made(place, [*texts, *lists])
+    whole = make_vectors.make_vectors(graph)
+    monkeypatch.setattr(context_words, "SAMPLE_LINKS", 10)
+    added = list[int]()
+    add = context_words.ListingFiles.add
+    monkeypatch.setattr(
+        context_words.ListingFiles, "add", lambda self, pages, *more: added.extend(pages) or add(self, pages, *more)
+    )
+    found, again = make_vectors.make_vectors(graph), make_vectors.make_vectors(graph)
+    assert all(np.array_equal(one, two) for one, two in zip(found.context, again.context, strict=True))
+    assert 2 <= added.count(graph.find(C)) <= 2 * 20
+    rows, before = as_dicts(found.context), as_dicts(whole.context)
+    assert all(rows[page] == before[page] for page in range(graph.pages) if page != graph.find(C))
+    assert sum(weight**2 for weight in rows[graph.find(C)].values()) == pytest.approx(1, abs=1e-3)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -122,7 +122,8 @@ def link_texts(graph: Graph, folder: Path, memory: int, progress: Progress) -> I
     if not any(len(graph.array(f"{name}.pages")) for name in MAX_TEXTS):
         return
     stored = sum(len(graph.array(f"{name}.data")) for name in MAX_TEXTS)
-    borders = cut_targets(graph, min(MAX_FILES, 1 + stored * 20 // memory))  # stored texts take a fifth of the space
+    # Stored texts take a fifth of the space.
+    borders = cut_targets(graph, min(MAX_FILES, 1 + stored * 20 // memory), SAMPLE_LINKS)
     files = [folder / f"{number}.arrow" for number in range(len(borders) - 1)]
     split_by_target(graph, borders, files, progress)
     for file in files:
@@ -136,11 +137,11 @@ def link_texts(graph: Graph, folder: Path, memory: int, progress: Progress) -> I
         yield from sorted(found.items())
 
 
-def cut_targets(graph: Graph, ranges: int) -> NDArray[np.int64]:
-    """Borders of ranges of pages with about as many in-links each."""
+def cut_targets(graph: Graph, ranges: int, sample: int) -> NDArray[np.int64]:
+    """Borders of ranges of pages with about as many in-links each; of one page about `sample` are read."""
     sums = []
     for first in range(0, graph.pages, DEGREE_PAGES):
-        read = np.minimum(graph.in_degree[first : first + DEGREE_PAGES], SAMPLE_LINKS)
+        read = np.minimum(graph.in_degree[first : first + DEGREE_PAGES], sample)
         sums.append(np.add.reduceat(read, np.arange(0, len(read), RANGE_PAGES), dtype=np.int64))
     totals = np.cumsum(np.concatenate(sums))
     inner = RANGE_PAGES * np.searchsorted(totals, totals[-1] * np.arange(1, ranges) // ranges)
@@ -176,7 +177,7 @@ def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[
         for page in np.unique(np.concatenate(some)).tolist():
             low, high = int(starts[page - first]), int(starts[page - first + 1])
             lines = {name: column.take(page) or [] for name, column in columns.items()}
-            chosen = np.flatnonzero(sampled(graph, page, links.targets[low:high]))
+            chosen = np.flatnonzero(sampled(graph, np.int64(page), links.targets[low:high], SAMPLE_LINKS))
             places = {name: chosen.tolist() for name in MAX_TEXTS}
             places["headings"] = links.blocks[low:high][chosen].tolist()
             for name, own in lines.items():
@@ -196,12 +197,12 @@ def lines_of(graph: Graph, name: str) -> Iterator[tuple[int, list[str]]]:
         yield page, [line[:MAX_LINE_CHARACTERS] for line in raw.decode("utf-8", "replace").split("\n")]
 
 
-def sampled(graph: Graph, page: int, targets: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which links of a page are read: all, but of targets with very many in-links a share, always the same."""
+def sampled(graph: Graph, sources: Any, targets: NDArray[np.uint32], sample: int) -> NDArray[np.bool_]:
+    """Which links are read: all, but of targets with more in-links than `sample` a share, always the same."""
     if int(targets.max(initial=0)) >= graph.pages:
         raise graph.damaged()
-    every = graph.in_degree[targets] // SAMPLE_LINKS + 1
-    taken: NDArray[np.bool_] = np.uint32((page * 0x9E3779B1 & 0xFFFFFFFF) >> 8) % every == 0
+    every = graph.in_degree[targets] // sample + 1
+    taken: NDArray[np.bool_] = ((sources * 0x9E3779B1 & 0xFFFFFFFF) >> 8) % every == 0
     return taken
 
 

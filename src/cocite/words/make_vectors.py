@@ -13,13 +13,7 @@ with the weight (SHORT_WORDS / n)^SHORT_POWER, at most 1. The MAX_WORDS heaviest
 **Stop words** are those that are stop words of the page's language on at least half of their pages. They say what kind
 of text it is, so they count in word vectors. But no two pages are similar by stop words alone.
 
-**Context words** are those of the sections that list a page. A section of n ≥ 2 links is the sum of its pages' word
-vectors (MEMBER_WORDS words each), of length 1, plus the words of its heading by rarity, of length HEADING_WEIGHT. Stop
-words are skipped, except in headings that have no other: *See Also* lists another kind of page than *Examples*. The
-MAX_CONTEXT_WORDS heaviest words are kept. A page is the sum of its sections, each by 1 / ln(2 + n), and of those of its
-same-name pages by SAME_NAME_WEIGHT times the cosine of the names. So pages in lists about the same things are similar,
-even if no list has both. Stores with more than MAX_LINKS links in sections have no context words: reading only some
-lists would favour the pages in them.
+**Context words** are made in `context_words.py`.
 
 **Same-name pages** are linked under the same anchor text, as a project's site and its repository are. A page's name is
 the letters and digits of its anchor texts, by number of links; pages are compared by the cosine of their names. A name
@@ -31,22 +25,22 @@ import tempfile
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
-from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
-from cocite.kernels.words.word_vectors import SCALE, Sparse
-from cocite.words.documents import LinkTexts, PageReader, lines_of, texts_of_pages
+from cocite.words.context_words import context_words, headings_of
+from cocite.words.documents import LinkTexts, texts_of_pages
 from cocite.words.keywords import PageWords
+from cocite.words.matrices import chunks_of, highest, of_length_1, packed, pruned, rows_of, stacked
 from cocite.words.tokens import language_of, stop_words, terms_of
 from cocite.words.vectors import MAX_SAME_NAME, Vectors
 
@@ -60,11 +54,7 @@ CACHED_TEXTS = 1 << 16
 MEMORY_BYTES = 1 << 29
 MIN_NEIGHBOUR_WEIGHT = 0.01  # neighbours that would count less are not read
 
-MEMBER_WORDS, MAX_CONTEXT_WORDS = 32, 24
-HEADING_WEIGHT = 0.8
-SAME_NAME_WEIGHT = 0.5
-MAX_LINKS = 1 << 24  # with ten links a section these take 0.5 GB; with two, the fewest possible, 2 GB
-CHUNK_PAGES, CONTEXT_CHUNK_PAGES, LIST_CHUNK_PAGES = 1 << 14, 1 << 12, 1 << 8  # for vectors, context words, lists
+CHUNK_PAGES = 1 << 14
 
 MAX_NAME_PAGES = 16
 MIN_COSINE = 0.2
@@ -103,21 +93,13 @@ def make_vectors(
     matrix = csr_array((weights, found.ids, found.starts), shape=(graph.pages, len(found.words)))
     matrix.eliminate_zeros()
     matrix, same_name = of_length_1(matrix), names.same_name(graph.pages)
-    numbers = {word: at for at, word in enumerate(collected.words)}
-    content = csr_array((matrix.data * ~stop[matrix.indices], matrix.indices, matrix.indptr), matrix.shape, copy=True)
-    content.eliminate_zeros()
-    context = context_words(graph, of_length_1(content), same_name, numbers, rarity, stop)
+    headings = headings_of(graph, {word: at for at, word in enumerate(collected.words)}, rarity, stop)
+    with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
+        context = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
     rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
     rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
-    by_page, by_word, context, same_name = map(packed, (rows, csr_array(rows.T.tocsr()), context, same_name))
-    return Vectors(by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, same_name, homes(graph))
-
-
-def packed(matrix: csr_array) -> Sparse:
-    """A matrix as it is stored."""
-    matrix.sort_indices()
-    weights = np.rint(np.minimum(matrix.data, 1.0) * SCALE).astype(np.uint16)
-    return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), weights)
+    by_page, by_word, by_name = map(packed, (rows, csr_array(rows.T.tocsr()), same_name))
+    return Vectors(by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph))
 
 
 def add_link_words(words: Counter[str], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:
@@ -173,88 +155,6 @@ def homes(graph: Graph) -> NDArray[np.uint8]:
     return np.fromiter(first, np.uint8, graph.pages)
 
 
-def context_words(
-    graph: Graph,
-    vectors: csr_array,
-    same_name: csr_array,
-    words: Mapping[str, int],
-    rarity: NDArray[np.float64],
-    stop: NDArray[np.bool_],
-) -> csr_array:
-    """The context words of each page. `vectors` are its own words, `rarity` the weight of each word."""
-    chunks = chunks_of(graph.pages, CONTEXT_CHUNK_PAGES)
-    members = stacked([pruned(vectors[chunk], MEMBER_WORDS) for chunk in chunks])
-    listed, sections = read_sections(graph, members, headings_of(graph, words, rarity, stop))
-    if not sections.shape[0]:
-        return csr_array(vectors.shape, dtype=np.float32)
-    found = []
-    for chunk in chunks:
-        own = csr_array(listed[chunk] + SAME_NAME_WEIGHT * (same_name[chunk] @ listed))
-        found.append(pruned(of_length_1(csr_array(own @ sections)), MAX_CONTEXT_WORDS))
-    return stacked(found)
-
-
-def headings_of(
-    graph: Graph, words: Mapping[str, int], rarity: NDArray[np.float64], stop: NDArray[np.bool_]
-) -> Callable[[NDArray[np.int64]], csr_array]:
-    """A function that turns the headings of sections, page by page, into vectors of length HEADING_WEIGHT, or empty."""
-    lines = PageReader(lines_of(graph, "headings"))
-
-    @lru_cache(CACHED_TEXTS)
-    def read(text: str) -> list[int]:
-        known = {words.get(word, -1) for word in terms_of(text)}
-        known = {word for word in known if word >= 0 and rarity[word] > 0}
-        return sorted([word for word in known if not stop[word]] or known)
-
-    def rows(blocks: NDArray[np.int64]) -> csr_array:
-        found = []
-        for page, block in zip((blocks >> BLOCK_BITS).tolist(), (blocks & BLOCK_MASK).tolist(), strict=True):
-            headings = lines.take(page) or []
-            found.append(read(headings[block]) if block < len(headings) else [])
-        ids = np.array([word for row in found for word in row], np.int64)
-        place = rarity[ids].astype(np.float32), ids, np.cumsum([0, *map(len, found)])
-        headed = of_length_1(csr_array(place, shape=(len(found), len(rarity))))
-        headed.data *= np.float32(HEADING_WEIGHT)
-        return headed
-
-    return rows
-
-
-def read_sections(
-    graph: Graph, vectors: csr_array, headings: Callable[[NDArray[np.int64]], csr_array]
-) -> tuple[csr_array, csr_array]:
-    """The weight of each section for the pages it lists, and its words; none if there are more than MAX_LINKS."""
-    targets, numbers, weights, words, count, read = [], [], [], [], 0, 0
-    for first, starts, links, _, _ in graph.links.iter_all(LIST_CHUNK_PAGES):
-        if int(links.targets.max(initial=0)) >= graph.pages:
-            raise graph.damaged()
-        source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))
-        known = links.blocks >= 0
-        blocks, number, size = np.unique(
-            source[known] << BLOCK_BITS | links.blocks[known], return_inverse=True, return_counts=True
-        )
-        several = size[number] > 1
-        number, target = np.unique(number[several], return_inverse=True)[1], links.targets[known][several]
-        blocks, size = blocks[size > 1], size[size > 1]
-        if not len(size):
-            continue
-        read += len(target)
-        if read > MAX_LINKS:
-            count = 0
-            break
-        place = np.ones(len(number), np.float32), (number, target.astype(np.int64))
-        of_pages = of_length_1(csr_array(csr_array(place, shape=(len(size), graph.pages)) @ vectors))
-        words.append(pruned(of_length_1(csr_array(of_pages + headings(blocks))), MAX_CONTEXT_WORDS))
-        targets.append(target)
-        numbers.append(number + count)
-        weights.append((1 / np.log(2.0 + size))[number].astype(np.float32))
-        count += len(size)
-    if not count:
-        return csr_array((graph.pages, 0), dtype=np.float32), csr_array((0, vectors.shape[1]), dtype=np.float32)
-    place = np.concatenate(weights), (np.concatenate(targets).astype(np.int64), np.concatenate(numbers))
-    return csr_array(place, shape=(graph.pages, count)), stacked(words)
-
-
 class AnchorNames:
     """The names of pages, collected page by page."""
 
@@ -302,43 +202,3 @@ def closest(cosines: csr_array, first: int) -> csr_array:
     kept = highest(cosines, MAX_SAME_NAME)
     place = rows_of(cosines)[kept], cosines.indices[kept]
     return csr_array((cosines.data[kept], place), shape=cosines.shape)
-
-
-def chunks_of(pages: int, size: int) -> list[slice]:
-    """Slices of all pages, `size` each."""
-    return [slice(first, min(pages, first + size)) for first in range(0, pages, size)]
-
-
-def rows_of(matrix: csr_array) -> NDArray[np.int64]:
-    """The row of every value of a sparse matrix."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-
-
-def of_length_1(matrix: csr_array) -> csr_array:
-    """Divide every row by its length, in place."""
-    rows = rows_of(matrix)
-    lengths = np.sqrt(np.bincount(rows, matrix.data.astype(np.float64) ** 2, matrix.shape[0]))
-    matrix.data = (matrix.data / np.maximum(lengths, 1e-12)[rows]).astype(np.float32)
-    return matrix
-
-
-def highest(matrix: csr_array, maximum: int) -> NDArray[np.int64]:
-    """Where the `maximum` highest values of each row are, row by row, the highest first; ties by column."""
-    rows = rows_of(matrix)
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    kept: NDArray[np.int64] = order[np.arange(len(order)) - matrix.indptr[rows] < maximum]
-    return kept
-
-
-def pruned(matrix: csr_array, maximum: int) -> csr_array:
-    """Keep the `maximum` heaviest words of each row, of length 1."""
-    sizes = np.diff(matrix.indptr)
-    if sizes.max(initial=0) <= maximum:
-        return matrix
-    kept, starts = np.sort(highest(matrix, maximum)), np.concatenate([[0], np.minimum(sizes, maximum)]).cumsum()
-    return of_length_1(csr_array((matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape))
-
-
-def stacked(blocks: list[csr_array]) -> csr_array:
-    """Put blocks of rows below each other."""
-    return csr_array(vstack(blocks, "csr")) if blocks else csr_array((0, 0), dtype=np.float32)
