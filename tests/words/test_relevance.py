@@ -85,6 +85,19 @@ def linked(found: Relevance, word: int) -> dict[int, int]:
     return dict(zip(row.other.tolist(), row.times.tolist(), strict=True))
 
 
+def test_an_airline_and_a_hotel() -> None:
+    """The example of §3.3: four pages on airlines link to pages on hotels. By default confidence needs five pages."""
+    airline, hotel, other = range(3)
+    pages: list[set[int]] = [{airline}] * 4 + [{hotel}] * 5 + [{other}]
+    links: list[set[int]] = [{4}, {5}, {6, 7}, {8}, *([set()] * 6)]
+    by_default = replace(relevance(pages, links, 3), beta=0.0)
+    assert by_default.all_led_to(airline)[hotel] == 0
+    for least, expected in ((4, 1.0), (1, 1.0), (5, 0.0)):
+        found = by_default.with_least_pages(least)
+        assert found.all_led_to(airline)[hotel] == expected
+        assert found.confidence == by_default.with_least_pages(least).confidence
+
+
 def test_more_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[set[int]] = [{0, 1, 2}, {0, 1, 2}]
     monkeypatch.setattr("cocite.words.relevance.memory_of_machine", lambda: 3 * 48)  # six pairs of eight bytes

@@ -4,7 +4,7 @@ For two different words, over the N pages that have keywords:
 
     support S             pages with both / N
     mutual information M  Σ p(x1, x2) · log(p(x1, x2) / (p(x1) · p(x2))) over the four cells of presence, 0 · log 0 = 0
-    confidence C(w1 → w2) pages with w1 that link to a page with w2 / pages with w1; 0 if fewer than 5 pages have w1
+    confidence C(w1 → w2) pages with w1 that link to a page with w2 / pages with w1; 0 if these are below `least_pages`
 
     r_s(w1, w2) = alpha · S + (1 - alpha) · M,  r_s(w, w) = 1      similar
     r_l(w1 → w2) = beta · S + (1 - beta) · C,   r_l(w, w) = 1      one leads to the other
@@ -21,11 +21,11 @@ without counting again.
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,18 @@ class Relevance:
     alpha: float = 0.5
     beta: float = 0.5
     beside: str = SUPPORT
+    least_pages: int = MIN_CONFIDENCE_PAGES  # of a word, for its confidence
+
+    def with_least_pages(self, least_pages: int) -> Self:
+        """The same with another minimum. The range of confidence takes seconds for many pages, and is kept."""
+        if least_pages not in self._confidence_ranges:
+            found = confidence_range(self.pages_of, self.reached, least_pages)
+            self._confidence_ranges[least_pages] = found
+        return replace(self, confidence=self._confidence_ranges[least_pages], least_pages=least_pages)
+
+    @cached_property
+    def _confidence_ranges(self) -> dict[int, Range]:
+        return {self.least_pages: self.confidence}
 
     @cached_property
     def frequency(self) -> NDArray[np.uint32]:
@@ -97,7 +109,7 @@ class Relevance:
         """The words that occur together with a word or are linked from its pages, ascending, and their r_l."""
         start, stop = self.both.starts[word : word + 2].tolist()
         both = PairCounts(np.array([0, stop - start]), self.both.other[start:stop], self.both.times[start:stop])
-        linked = row_of(self.pages_of, self.reached, len(self.frequency), word, MIN_CONFIDENCE_PAGES)
+        linked = row_of(self.pages_of, self.reached, len(self.frequency), word, self.least_pages)
         maximum = len(both.other) + len(linked.other)
         other, values = np.empty(maximum, np.uint32), np.empty(maximum, np.float64)
         size = keyword_pairs.logical_values(word, both, linked, self.statistics, self.beta, self.measure, other, values)
@@ -154,8 +166,7 @@ def count_relevance(words: Rows, vocabulary: int, links: Rows, progress: Progres
     report(2)
     reached = product(links, words, vocabulary, diagonal=True, counted=False)
     report(3)
-    lowest, highest, linked = shares(pages_of, Rows(reached.starts, reached.other), vocabulary)
-    confidence = Range(lowest if linked == all_pairs else 0.0, highest) if linked else Range(0.0, 0.0)
+    confidence = confidence_range(pages_of, Rows(reached.starts, reached.other), MIN_CONFIDENCE_PAGES)
     report(4)
     return Relevance(pages, pages_of, both, Rows(reached.starts, reached.other), support, mutual, confidence)
 
@@ -174,15 +185,17 @@ def information_range(both: PairCounts, frequency: NDArray[np.uint32], pages: in
     return Range(min(lows), max(highs))
 
 
-def shares(left: Rows, right: Rows, columns: int) -> tuple[float, float, int]:
-    """The lowest and highest share of a row's middles that lead to one column, and the number of such pairs."""
+def confidence_range(pages_of: Rows, reached: Rows, least_pages: int) -> Range:
+    """The range of confidence, including pairs that are never linked."""
+    used = int(np.count_nonzero(np.diff(pages_of.starts)))
 
     def part(first: int, last: int) -> Any:
-        space = counting_space(columns)
-        return keyword_pairs.confidence_range(left, right, first, last, MIN_CONFIDENCE_PAGES, space)
+        space = counting_space(len(pages_of.starts) - 1)
+        return keyword_pairs.confidence_range(pages_of, reached, first, last, least_pages, space)
 
-    lows, highs, pairs = zip(*in_parts(cut(left, right), part) or [(0.0, 0.0, 0)], strict=True)
-    return min(lows), max(highs), sum(pairs)
+    lows, highs, pairs = zip(*in_parts(cut(pages_of, reached), part) or [(0.0, 0.0, 0)], strict=True)
+    linked = sum(pairs)
+    return Range(min(lows) if linked == used * (used - 1) else 0.0, max(highs)) if linked else Range(0.0, 0.0)
 
 
 def transposed(rows: Rows, columns: int) -> Rows:

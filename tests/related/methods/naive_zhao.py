@@ -18,6 +18,7 @@ class NaiveZhao:
     beta: float = 0.5
     theta: float = 0.0
     beside: str = "support"
+    least_pages: int = 5
     dead: frozenset[int] = frozenset()  # links to these count in confidence only
 
     @cached_property
@@ -50,7 +51,7 @@ class NaiveZhao:
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float], naive.Table]:
         """Least and greatest support (or information) and confidence, and support."""
         support = (naive.mutual if self.beside == "information" else naive.support)(self.pages)
-        confidence = naive.confidence(self.pages, self.links)
+        confidence = naive.confidence(self.pages, self.links, self.least_pages)
         (low, high), (least, most) = (
             (min(each.values(), default=0.0), max(each.values(), default=0.0)) for each in (support, confidence)
         )
@@ -68,7 +69,7 @@ class NaiveZhao:
                 leading = sum(
                     any(b in self.pages[t] for t in self.links[page] if (page, t) != (p, q)) for page in having
                 )
-                confidence = leading / len(having) if len(having) >= 5 else 0.0
+                confidence = leading / len(having) if len(having) >= self.least_pages else 0.0
                 r_l = self.beta * scaled(support[a, b], supports) + (1 - self.beta) * scaled(confidence, confidences)
                 best = max(best, r_l)
         return best

@@ -43,12 +43,13 @@ Random = tuple[list[set[int]], list[set[int]]]
 WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"]
 
 
-def similarity_data(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support") -> SimilarityData:
+def similarity_data(
+    web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support", least: int = 5
+) -> SimilarityData:
     pages, links = web
     words = Likeness(rows(pages), relevance(pages, links, 8))
-    return SimilarityData(
-        words, links_in_memory(strong_links(words, rows(links), theta, beta, beside) if theta else rows(links))
-    )
+    outs = strong_links(words, rows(links), theta, beta, beside, least) if theta else rows(links)
+    return SimilarityData(words, links_in_memory(outs))
 
 
 @given(
@@ -56,12 +57,13 @@ def similarity_data(web: Random, theta: float = 0.0, beta: float = 0.5, beside: 
     st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0]),
     st.sampled_from([0.0, 0.5, 1.0]),
     st.sampled_from(["support", "information"]),
+    st.sampled_from([1, 2, 4, 5]),
 )
 @examples(100)
-def test_link_similarity_equals_its_definition(web: Random, theta: float, beta: float, beside: str) -> None:
+def test_link_similarity_equals_its_definition(web: Random, theta: float, beta: float, beside: str, least: int) -> None:
     pages, links = web
-    found = similarity_data(web, theta, beta, beside)
-    truth = NaiveZhao(pages, links, beta=beta, theta=theta, beside=beside)
+    found = similarity_data(web, theta, beta, beside, least)
+    truth = NaiveZhao(pages, links, beta=beta, theta=theta, beside=beside, least_pages=least)
     everything = np.arange(len(pages), dtype=np.uint32)
     assert [set(found.links.outs(everything[page : page + 1]).columns.tolist()) for page in everything] == truth.strong
     for page in range(len(pages)):

@@ -110,6 +110,10 @@ class FindKeywords(Operation):
         "support", "Logically related keywords: combine confidence with support or with (mutual) information",
         metavar="support|information", choices=("support", "information"), surfaces=("cli", "python"),
     )  # fmt: skip
+    least_pages: int = parameter(
+        5, "Logically related keywords: pages with a given word that confidence needs", metavar="N", minimum=1,
+        surfaces=("cli", "http", "python"), on={"http": {"maximum": 100}},
+    )  # fmt: skip
     make: bool = shared.command_option(False, "Compute keywords and relevance again")
     per_page: int = shared.command_option(KEYWORDS_PER_PAGE, "With --make: number of keywords of each page")
     quiet: bool = shared.quiet()
@@ -143,7 +147,8 @@ class FindKeywords(Operation):
         keywords = web.keywords
         if not self.words:
             return KeywordsBuilt(str(web.graph.path), len(keywords.words), web.relevance.pages, self.per_page)
-        relevance = replace(web.relevance, alpha=self.alpha, beta=self.beta, beside=self.beside)
+        counted = web.relevance.with_least_pages(self.least_pages)
+        relevance = replace(counted, alpha=self.alpha, beta=self.beta, beside=self.beside)
         asked = list(dict.fromkeys(word for text in self.words for word in keywords.find(text)))
         if not 0 < len(asked) <= MAX_WORDS:
             raise BadParameter(f"give from 1 to {MAX_WORDS:,} words, not {len(asked):,}")

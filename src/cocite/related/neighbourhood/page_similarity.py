@@ -56,6 +56,9 @@ class LinkParams(WordParams):
     theta: float = parameter(0.0, "θ: links with a lower greatest r_l are weak and ignored", minimum=0, maximum=1)
     beta: float = parameter(0.5, "β: weight of support in r_l; the rest is for confidence", minimum=0, maximum=1)
     beside: str = parameter(SUPPORT, "What r_l uses beside confidence, with θ above 0", choices=(SUPPORT, INFORMATION))
+    least_pages: int = parameter(
+        MIN_CONFIDENCE_PAGES, "Pages with a keyword that confidence needs, with θ above 0", minimum=1, maximum=10**6
+    )
     links: int = parameter(50, "Maximum number of linked pages per side, chosen by hash", minimum=1, maximum=10_000)
     alike: int = parameter(
         20, "Similar pages per linked page whose links lead to candidates", minimum=0, maximum=10_000
@@ -130,14 +133,17 @@ def all_links(graph: Graph, dead: bool = False) -> Rows:
     return Rows(np.cumsum(sizes), np.concatenate([NO_PAGES, *(each.columns for each in chunks)]))
 
 
-def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside: str = SUPPORT) -> Rows:
+def strong_links(
+    words: Likeness, outs: Rows, theta: float, beta: float, beside: str = SUPPORT, least: int = MIN_CONFIDENCE_PAGES
+) -> Rows:
     """Links without weak ones: the greatest r_l between keywords of their two pages is below theta.
 
-    `outs` are all links from which confidence was counted.
+    `outs` are all links from which confidence was counted, `least` the pages with a keyword that it needs.
     """
-    r, strength = replace(words.relevance, beside=beside), np.zeros(len(outs.columns), np.float64)
+    r = replace(words.relevance.with_least_pages(least), beside=beside)
+    strength = np.zeros(len(outs.columns), np.float64)
     evidence = WordCounts(words.words, r.pages_of, r.reached, r.both, r.pages)
-    weights = StrengthWeights(beta, r.measure, tuple(r.confidence), MIN_CONFIDENCE_PAGES)
+    weights = StrengthWeights(beta, r.measure, tuple(r.confidence), r.least_pages)
     link_strengths(evidence, outs, weights, counting_space(len(r.frequency)), strength)
     return filter_columns(outs, strength >= theta - 1e-12)
 
@@ -198,7 +204,7 @@ def similarity_data(web: Web, params: LinkParams, rarity: bool = False) -> Simil
     words = likeness_of(web, params.alpha, rarity)
     if params.theta == 0:
         return SimilarityData(words, StoredLinks(web.graph, params.links))
-    key = (params.theta, params.beta, params.beside, params.links)
+    key = (params.theta, params.beta, params.beside, params.least_pages, params.links)
     return SimilarityData(words, web.cached("strong links", key, lambda: counted_links(web, words, params)))
 
 
@@ -207,7 +213,7 @@ def counted_links(web: Web, words: Likeness, params: LinkParams) -> LinksInMemor
     graph = web.graph
     outs = all_links(graph, dead=params.theta > 0)  # dead pages have keywords too, which count in confidence
     if params.theta > 0:
-        outs = strong_links(words, outs, params.theta, params.beta, params.beside)
+        outs = strong_links(words, outs, params.theta, params.beta, params.beside, params.least_pages)
         outs = filter_columns(outs, ~is_dead(graph, outs.columns))
     return links_in_memory(outs, params.links, graph.fingerprints)
 
