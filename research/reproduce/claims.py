@@ -1,8 +1,9 @@
 """The papers' claims in claims.toml, and their outcomes.
 
 A claim names an experiment: a function in the file of its paper that returns figures by name. `ours` is a sentence with
-these figures; the claim holds if each is in its range (`expect`). A claim that can't be tested here gives the
-reason (`cannot`); it may still have an experiment that comes close.
+these figures; the claim holds if each is in its range (`expect`). If we planted the effect in the data, the verdict is
+"planted" instead of "held". A claim that can't be tested here gives the reason (`cannot`); it may still have an
+experiment that comes close.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 
 from cocite.errors import BadParameter
 
-HELD, FAILED, CANNOT, NOT_RUN = "held", "did not hold", "cannot be tested here", "not run"
-VERDICTS = (HELD, FAILED, CANNOT, NOT_RUN)
+HELD, PLANTED, FAILED, CANNOT = "held", "planted", "did not hold", "not testable"
+VERDICTS = (HELD, PLANTED, FAILED, CANNOT)
 Figures = Mapping[str, float]
 
 
@@ -41,6 +42,8 @@ class Claim:
     ours: str = ""  # a text with the names of figures in braces
     experiment: str = ""
     expect: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    data: Sequence[str] = ()  # what replaces the paper's data or model
+    planted: str = ""  # what we added to the data for the experiment
     cannot: str = ""
     note: str = ""  # explains the difference to the reader
 
@@ -50,7 +53,7 @@ class Claim:
         if self.cannot:
             return Outcome(self, CANNOT, told, figures)
         held = all(low <= figures[name] <= high for name, (low, high) in self.expect.items())
-        return Outcome(self, HELD if held else FAILED, told, figures)
+        return Outcome(self, (PLANTED if self.planted else HELD) if held else FAILED, told, figures)
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,11 @@ def parse_claims(text: str) -> Claims:
     """Claims out of TOML."""
     known = tomllib.loads(text)
     papers = [Paper(name, title) for name, title in known["papers"].items()]
-    return Claims(papers, [_claim(paper.name, row) for paper in papers for row in known["claims"][paper.name]])
+    rows = [(paper.name, row) for paper in papers for row in known["claims"][paper.name]]
+    return Claims(papers, [_claim(paper, row, known["data"][paper]) for paper, row in rows])
 
 
-def _claim(paper: str, row: dict[str, Any]) -> Claim:
+def _claim(paper: str, row: dict[str, Any], data: Mapping[str, str]) -> Claim:
     expect = {name: (float(low), float(high)) for name, (low, high) in row.pop("expect", {}).items()}
-    return Claim(**{**row, "id": f"{paper}-{row['id']}"}, paper=paper, expect=expect)
+    replaced = tuple(data[name] for name in row.pop("data", ()))
+    return Claim(**{**row, "id": f"{paper}-{row['id']}"}, paper=paper, expect=expect, data=replaced)

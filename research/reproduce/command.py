@@ -22,7 +22,7 @@ from research.reproduce.run import counts, document, run
 from research.reproduce.zhao import citeseer
 
 MEASURES = {"precision": "precision", "recall": "recall", "F": "f", "usual recall": "usual_recall"}
-STYLES = {"held": "green", "did not hold": "red"}
+STYLES = {"held": "green", "planted": "yellow", "did not hold": "red"}
 
 
 def reproduce(
@@ -77,6 +77,8 @@ def show_outcomes(
                     "verdict": each.verdict,
                     "told": each.told or each.claim.cannot,
                     "figures": dict(each.figures),
+                    "data": list(each.claim.data),
+                    "planted": each.claim.planted,
                     "expected": {name: list(ends) for name, ends in each.claim.expect.items()},
                     "seconds": round(each.seconds, 1),
                 }
@@ -90,6 +92,8 @@ def show_outcomes(
         )
         screen.line(f"the paper: {each.claim.theirs}", indent=2)
         screen.line(f"here: {' '.join(text for text in (each.told, each.claim.cannot) if text)}", indent=2)
+        if each.claim.data:
+            screen.line(f"data: {'; '.join(each.claim.data)}", indent=2)
     screen.line(f"{count(len(outcomes), 'claim')}: {counts(outcomes)}")
 
 

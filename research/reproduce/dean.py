@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from statistics import fmean
-from typing import TypeVar
 
 import numpy as np
 
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation
+from cocite.graph.nearest import chopped
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import Method, companion, method
 from cocite.related.neighbourhood.hits import edges_among, iterate, rank_authorities
@@ -19,13 +18,12 @@ from cocite.related.neighbourhood.view import GraphView
 from cocite.web import Web
 from research import datasets
 from research.reproduce.claims import Figures
-from research.reproduce.data import Beside, Data, correlation, straight
-
-T = TypeVar("T")
+from research.reproduce.data import FARM_PAGE, Beside, Data, correlation, straight, timed
 
 JUDGED = "awesome"
 CRAWL = "cnr"
 LINKED = "wikispeedia"
+HOSTS = "webkb"
 MANY, FAR_MORE = 10, 50
 """Maximum number of parents, on the lists and in the encyclopedia."""
 MOST = 1000
@@ -108,16 +106,6 @@ def edges_of(web: Web, page: int, params: companion.Params) -> Edges:
     return edges_among(view, found.pages, found.parents)
 
 
-def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Milliseconds of this thread alone, the shortest of five runs because other work doesn't count; and the result."""
-    best = np.inf
-    for _ in range(5):
-        began = time.thread_time()
-        result = work()
-        best = min(best, (time.thread_time() - began) * 1e3)
-    return best, result
-
-
 def speed(data: Data) -> Figures:
     """Milliseconds per page on the crawl, evenly spaced by the logarithm of in-links, so that some lists are long."""
     web = data.web(CRAWL)
@@ -178,13 +166,34 @@ def kleinberg(data: Data) -> Figures:
 
 
 def weights(data: Data) -> Figures:
-    """Companion's graph with edge weights and without."""
+    """Companion's graph with edge weights and without: on the lists, and on hosts with many pages."""
+    on_lists = Beside.of(data.asked(JUDGED, "companion"), data.asked(JUDGED, unweighted()))
+    hosts = Beside.of(data.asked(HOSTS, "companion(unit=host)"), data.asked(HOSTS, unweighted("host")))
+    return on_lists.named("with_weights", "without") | {
+        f"hosts_{k}": v for k, v in hosts.named("with", "without").items()
+    }
 
-    def unweighted(web, seeds, params):  # type: ignore[no-untyped-def]
+
+def farms(data: Data) -> Figures:
+    """The same on lists with planted link farms: many pages of one site link to the same pages."""
+    one, other = (data.asked(JUDGED, how, store="farmed") for how in ("companion", unweighted()))
+    spam = {name: advertised(found) for name, found in (("spam_with", one), ("spam_without", other))}
+    return Beside.of(one, other).named("with_weights", "without") | spam
+
+
+def unweighted(unit: str = "auto") -> Method:
+    """Companion without edge weights."""
+
+    def relate(web, seeds, params):  # type: ignore[no-untyped-def]
         return rank_authorities(web, seeds, params, companion.gather, weighted=False)
 
-    plain = Method("companion without weights", companion.Params(), unweighted)
-    return data.beside(JUDGED, "companion", plain).named("with_weights", "without")
+    return Method("companion without weights", companion.Params(unit=unit), relate)
+
+
+def advertised(found: Evaluation) -> float:
+    """The share of results that are pages of link farms."""
+    results = [page for pages in found.runs[0].answers.values() for page in pages]
+    return sum(FARM_PAGE in page for page in results) / max(1, len(results))
 
 
 def duplicates(data: Data) -> Figures:
@@ -197,15 +206,31 @@ def duplicates(data: Data) -> Figures:
 
 
 def coverage(data: Data) -> Figures:
-    """The share of judged pages with results: with chopping, as in the paper, and without."""
-    found = {}
-    for name, how in (
-        ("cocitation", "cocitation(chop=strict)"),
-        ("unchopped", "companion(chop=none)"),
-    ):
-        each = data.asked(JUDGED, how)
-        found[name] = each.mean(each.runs[0], measures.answered, each.queries)
-    return found
+    """The share of judged pages with results: Cocitation with chopping, as in the paper, and Companion without.
+
+    The store has no link to a sixth of them, as in the paper. Chopping ends at an address that the store has, or at a
+    host.
+    """
+    web, judged = data.web("forgotten"), datasets.read(JUDGED, data.folder).judgements
+    one, other = method("cocitation"), method("companion(chop=none)")
+    unknown, found = 0, {"cocitation": 0, "companion": 0, "chopped": 0}
+    for query in judged.ratings:
+        page = web.graph.get(query)
+        shorter = (web.graph.get(address) for address in chopped(query))
+        used = page if page is not None else next((other for other in shorter if other is not None), None)
+        answers = used is not None and bool(ranked(web, one, used))
+        unknown += page is None
+        found["chopped"] += answers and page is None
+        found["cocitation"] += answers
+        found["companion"] += page is not None and bool(ranked(web, other, page))
+        data.progress("asking about known and unknown pages", 1, len(judged))
+    shares = {name: found[name] / len(judged) for name in ("cocitation", "companion")}
+    return shares | {"unknown": unknown / len(judged), "chopped": found["chopped"] / max(1, unknown)}
+
+
+def ranked(web: Web, how: Method, page: int) -> list[tuple[int, float]]:
+    """The first result of a method, if there is one."""
+    return list(islice(how.relate(web, [page]).ranked(web.graph.in_degree, 1), 1))
 
 
 def well_linked(data: Data) -> Figures:

@@ -1,9 +1,9 @@
-"""Hou & Zhang 2002: NPEA on base sets with noise planted as the paper describes it, and on one found by words."""
+"""Hou & Zhang 2002: NPEA on base sets with noise planted as the paper describes it, and on some found by words."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean, median
@@ -27,9 +27,15 @@ WHOLE = Params(window=0, in_links=1000)
 SEEDS = range(1, 6)
 LARGE, SMALL = 0.5, 0.3
 """The values of δ that the paper compares."""
+WORDS = (
+    "history", "north", "south", "life", "people", "government", "east", "american", "war", "central", "british",
+    "language", "political", "european", "sea",
+)  # fmt: skip
+"""Of the words in the names of the encyclopedia's categories, those on the most pages: 355 to 1,030 of 4,604."""
 WORD = "python"
-"""A word on many more pages than the root set has."""
+"""A word on many more pages of the lists than the root set has."""
 ROUNDS, PRECISION = 20, 1e-4
+BaseSets = Sequence[tuple[BaseSet, Labels]]
 
 
 @lru_cache(1)
@@ -50,20 +56,48 @@ def _planted() -> Iterator[tuple[BaseSet, Labels]]:
             yield base, labels_of(base, np.isin(base.edges.pages, pages_of(graph, made.noise)))
 
 
-def by_words(data: Data) -> tuple[BaseSet, Labels]:
-    """The paper's own experiment with another word: noise is the pages without it."""
-    web, params = data.web("awesome"), Params(window=0)
-    root = root_set(web, WORD, [], params)[0]
+def by_words(data: Data) -> BaseSets:
+    """The paper's own experiment with other words: noise is the pages whose text doesn't have the word."""
+    return _by_words(data.web("wikispeedia"))
+
+
+@lru_cache(1)
+def _by_words(web: Web) -> BaseSets:
+    return [by_word(web, word) for word in WORDS]
+
+
+def by_word(web: Web, word: str) -> tuple[BaseSet, Labels]:
+    """The base set of a word."""
+    params = Params(window=0)
+    root = root_set(web, word, [], params)[0]
     base = BaseSet(GraphView(web.graph, root, params), [root], params)
-    return base, labels_by_words(base, WORD)
+    return base, labels_by_words(base, word)
 
 
 def table_1(data: Data) -> Figures:
-    """NPFR and EFP of the three thresholds, for a large δ and a small one, means over the planted sets."""
+    """Table 1 on the planted sets."""
+    return thresholds(planted_sets())
+
+
+def table_1_words(data: Data) -> Figures:
+    """Table 1 on base sets found by words, the EFP of dropping pages at random, and one word on the lists."""
+    sets = by_words(data)
+    found = thresholds(sets) | {
+        "words": len(sets),
+        "pages": fmean(len(base.root) for base, _ in sets),
+        "noise": fmean(labels.noise.sum() for _, labels in sets),
+        "chance_efp": fmean((labels.noise | labels.suspected).sum() / labels.known.sum() for _, labels in sets),
+    }
+    row = filtering(*by_word(data.web("awesome"), WORD), "avg", LARGE)
+    return found | {"lists_npfr": row.npfr, "lists_efp": row.efp}
+
+
+def thresholds(sets: BaseSets) -> dict[str, float]:
+    """NPFR and EFP of the three thresholds, for a large δ and a small one: means over base sets."""
     found: dict[str, float] = {}
     for npea in ("max", "avg", "min"):
         for name, delta in (("large", LARGE), ("small", SMALL)):
-            rows = [filtering(base, labels, npea, delta) for base, labels in planted_sets()]
+            rows = [filtering(base, labels, npea, delta) for base, labels in sets]
             found |= {f"{npea}_{name}_npfr": fmean(row.npfr for row in rows)}
             found |= {f"{npea}_{name}_efp": fmean(row.efp for row in rows)}
             found |= {f"{npea}_{name}_filtered": fmean(row.filtered for row in rows)}
@@ -73,41 +107,63 @@ def table_1(data: Data) -> Figures:
     return found
 
 
-def words(data: Data) -> Figures:
-    """The same for one threshold on the base set of a word."""
-    base, labels = by_words(data)
-    row = filtering(base, labels, "avg", LARGE)
-    return {"npfr": row.npfr, "efp": row.efp, "noise": float(labels.noise.sum()), "pages": float(len(base.root))}
-
-
 def ranges(data: Data) -> Figures:
-    """How much the number of filtered pages varies within δ ≥ 0.4, and within δ ≤ 0.3."""
-    spread: dict[str, list[float]] = {"large": [], "small": []}
-    for base, labels in planted_sets():
+    """How much the number of filtered pages varies on planted sets within δ ≥ 0.4, and within δ ≤ 0.3."""
+    return spread(planted_sets())
+
+
+def ranges_words(data: Data) -> Figures:
+    """The same on base sets found by words."""
+    return spread(by_words(data))
+
+
+def spread(sets: BaseSets) -> Figures:
+    """By how much the largest number of filtered pages exceeds the smallest, medians over base sets."""
+    found: dict[str, list[float]] = {"large": [], "small": []}
+    for base, labels in sets:
         for name, deltas in (("large", (0.4, 0.5, 0.7, 0.9)), ("small", (0.1, 0.2, 0.3))):
             counts = [filtering(base, labels, "avg", delta).filtered for delta in deltas]
-            spread[name].append((max(counts) - min(counts)) / max(1, max(counts)))
-    return {name: median(values) for name, values in spread.items()}
+            found[name].append((max(counts) - min(counts)) / max(1, max(counts)))
+    return {name: median(values) for name, values in found.items()}
 
 
 def losses(data: Data) -> Figures:
-    """How much of their measure noise pages and topic pages lose when δ falls (Tables 4 and 5)."""
-    found: dict[str, float] = {}
-    for name, sets in (("planted", planted_sets()), ("words", [by_words(data)])):
-        told = [falls(base, labels, (LARGE, SMALL)) for base, labels in sets]
-        for kind, noise in (("noise", True), ("topic", False)):
-            found[f"{name}_{kind}"] = fmean(mean_rate([each for each in of if each.noise == noise]) for of in told)
-    return found | {"difference": found["planted_noise"] - found["planted_topic"]}
+    """How much of their measure noise pages and topic pages lose on planted sets when δ falls (Tables 4 and 5)."""
+    return lost(planted_sets())
+
+
+def losses_words(data: Data) -> Figures:
+    """The same on base sets found by words."""
+    return lost(by_words(data))
+
+
+def lost(sets: BaseSets) -> Figures:
+    """The mean loss of noise pages and of topic pages, and the difference."""
+    told = [falls(base, labels, (LARGE, SMALL)) for base, labels in sets]
+    noise, topic = (
+        fmean(mean_rate([each for each in of if each.noise == kind]) for of in told) for kind in (True, False)
+    )
+    return {"noise": noise, "topic": topic, "difference": noise - topic}
 
 
 def drifting(data: Data) -> Figures:
-    """Noise among the first ten hubs and authorities of HITS, without NPEA and with it (Tables 6 and 7)."""
+    """Noise among the first ten hubs and authorities of HITS on planted sets, without NPEA and with it."""
+    return drifted(planted_sets())
+
+
+def drifting_words(data: Data) -> Figures:
+    """The same on base sets found by words."""
+    return drifted(by_words(data))
+
+
+def drifted(sets: BaseSets) -> Figures:
+    """The share of noise without NPEA and with it (Tables 6 and 7)."""
     shares = [(drift(base.edges, base.edges.pages[labels.noise]), drift(base.rest, base.edges.pages[labels.noise]))
-              for base, labels in planted_sets()]  # fmt: skip
+              for base, labels in sets]  # fmt: skip
     return {"before": fmean(before for before, _ in shares), "after": fmean(after for _, after in shares)}
 
 
 def rounds(data: Data) -> Figures:
     """The share of base sets on which HITS changes by less than 1e-4 after 20 rounds, and the largest such change."""
-    left = [iterate(base.edges, False, ROUNDS).residual for base, _ in [*planted_sets(), by_words(data)]]
-    return {"within": fmean(each <= PRECISION for each in left), "worst": max(left)}
+    left = [iterate(base.edges, False, ROUNDS).residual for base, _ in [*planted_sets(), *by_words(data)]]
+    return {"sets": len(left), "within": fmean(each <= PRECISION for each in left), "worst": max(left)}

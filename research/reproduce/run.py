@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
 from cocite.errors import BadSource
-from research.reproduce.claims import CANNOT, NOT_RUN, VERDICTS, Claim, Claims, Figures, Outcome
+from cocite.text import count
+from research.reproduce.claims import CANNOT, FAILED, HELD, PLANTED, VERDICTS, Claim, Claims, Figures, Outcome
 from research.reproduce.data import Data
 
 
@@ -26,7 +27,7 @@ def run(claims: Sequence[Claim], data: Data) -> Iterator[Outcome]:
                 made[key] = experiment(claim)(data)
             found = claim.judge(made[key])
         except BadSource as error:
-            found = Outcome(claim, NOT_RUN, str(error))
+            found = Outcome(claim, CANNOT, f"Not run: {error}.")
         yield Outcome(found.claim, found.verdict, found.told, found.figures, time.perf_counter() - started)
 
 
@@ -44,24 +45,29 @@ def counts(outcomes: Sequence[Outcome]) -> str:
 
 
 def document(claims: Claims, outcomes: Sequence[Outcome], where: str) -> str:
-    """All outcomes as Markdown; claims without one were not run."""
-    known = {outcome.claim.id: outcome for outcome in outcomes}
-    every = [known.get(claim.id, Outcome(claim, NOT_RUN)) for claim in claims.claims]
+    """All outcomes as Markdown; claims that were not reached have no row."""
     parts = [
         "# The papers' claims, run again",
         "",
         "`make reproduce` writes this page; do not edit it. `research/reproduce/claims.toml` has the claims with their "
         "expected ranges. `cocite reproduce ID --data FOLDER` runs one of them.",
-        "A claim has *held* if all its figures are in the expected range; failures are listed too. If a range or an "
-        "experiment was changed after figures were seen, the row mentions it. If the paper's own data are gone, the "
-        "claim is tested on other data, and the row names them.",
         "",
-        f"{len(every)} claims: {counts(every)}. {where}",
+        "| verdict | means |",
+        "|---|---|",
+        f"| {HELD} | all figures are in the expected range |",
+        f"| {PLANTED} | they are, on data in which we planted the effect; this says nothing about real webs |",
+        f"| {FAILED} | some figure is outside, on real data or on planted ones |",
+        f"| {CANNOT} | the data or services are gone, or weren't there in this run |",
+        "",
+        "If a range or an experiment was changed after figures were seen, the row mentions it. Most of the papers' own "
+        "data are gone; the last column names what replaces them.",
+        "",
+        f"{count(len(outcomes), 'claim')}: {counts(outcomes)}. {where}",
     ]
     for paper in claims.papers:
-        own = [outcome for outcome in every if outcome.claim.paper == paper.name]
+        own = [outcome for outcome in outcomes if outcome.claim.paper == paper.name]
         parts += ["", f"## {paper.title}", "", f"{counts(own)}.", ""]
-        parts += ["| id | claim | the paper | here | |", "|---|---|---|---|---|"]
+        parts += ["| id | claim | the paper | here | | data here, for the paper's |", "|---|---|---|---|---|---|"]
         parts += [_row(outcome) for outcome in own]
     return "\n".join(parts) + "\n"
 
@@ -69,5 +75,9 @@ def document(claims: Claims, outcomes: Sequence[Outcome], where: str) -> str:
 def _row(outcome: Outcome) -> str:
     claim = outcome.claim
     here = " ".join(text for text in (outcome.told, claim.cannot, claim.note) if text)
-    cells = (f"`{claim.id}`", f"{claim.says} ({claim.where})", claim.theirs, here, f"**{outcome.verdict}**")
+    added = [f"planted: {claim.planted}"] if claim.planted else []
+    cells = (
+        f"`{claim.id}`", f"{claim.says} ({claim.where})", claim.theirs, here, f"**{outcome.verdict}**",
+        "; ".join([*claim.data, *added]),
+    )  # fmt: skip
     return f"| {' | '.join(' '.join(cell.split()).replace('|', '&#124;') for cell in cells)} |"

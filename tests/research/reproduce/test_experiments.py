@@ -13,7 +13,17 @@ from cocite.evaluate.judgements import Judgements, Run
 from cocite.sources.records import Link, Page
 from research.reproduce import chirita, hou_2002, hou_2003, zhao
 from research.reproduce.claims import HELD, read_claims
-from research.reproduce.data import Beside, Data, correlation, mirrored, shuffled, straight
+from research.reproduce.data import (
+    Beside,
+    Data,
+    canonical_or_none,
+    correlation,
+    farmed,
+    forgotten,
+    mirrored,
+    shuffled,
+    straight,
+)
 from research.reproduce.run import run
 
 
@@ -76,6 +86,30 @@ def test_mirrored_pages() -> None:
     assert found[:3] == pages
     assert {page.url for page in found[3:]} == {f"https://mirror{c}.example/{at}" for at in (0, 1) for c in range(3)}
     assert sorted(len(page.links) for page in found[3:]) == [30, 30, 30, 40, 40, 40]
+
+
+def test_link_farms() -> None:
+    """Each farm is a site of several different pages, with links to the list's pages and, between them, to adverts."""
+    pages = pages_of_links(5, 30)
+    found = farmed(pages, lists=1, copies=3, adverts=2)
+    assert found[:2] == pages
+    assert [page.url for page in found[2:]] == [f"https://farm0.example/{n}" for n in range(3)]
+    links = [[link.url for link in page.links] for page in found[2:]]
+    assert len({*map(tuple, links)}) == 3
+    for of in links:
+        assert {*of[::2]} < {link.url for link in pages[1].links}
+        assert {*of[1::2]} == {"https://0-0.advert.example/", "https://0-1.advert.example/"}
+
+
+def test_forgotten_pages() -> None:
+    """A quarter of the judged pages, all below a host, have no links any more."""
+    names = ["a.example/x", "a.example/y", "b.example", "c.example"]
+    pages = [Page("https://list.example/", links=[Link(f"https://www.{name}") for name in (*names, "d.example/z")])]
+    (page,) = forgotten(pages, names, 0.25)
+    left = {canonical_or_none(link.url) for link in page.links}
+    assert {"b.example", "c.example", "d.example/z"} < left
+    assert len(left & {"a.example/x", "a.example/y"}) == 1
+    assert canonical_or_none("mailto:x") is None
 
 
 def test_lines_and_correlations() -> None:
