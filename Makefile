@@ -41,7 +41,7 @@ fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheri
 trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation; writes docs/lab/trials.md, an hour
 	$(BIN)/python -m tests.trials --log docs/lab/trials.md
 
-reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
+reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' claims, run again on ../shared/data, half an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/lab/reproductions.md
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/filters.md, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself

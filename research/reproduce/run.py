@@ -55,7 +55,7 @@ def document(claims: Claims, outcomes: Sequence[Outcome], where: str) -> str:
         "| verdict | means |",
         "|---|---|",
         f"| {HELD} | all figures are in the expected range |",
-        f"| {PLANTED} | they are, on data in which we planted the effect; this says nothing about real webs |",
+        f"| {PLANTED} | they are, but we planted the effect in the data: real webs may differ |",
         f"| {FAILED} | some figure is outside, on real data or on planted ones |",
         f"| {CANNOT} | the data or services are gone, or weren't there in this run |",
         "",
