@@ -1,13 +1,14 @@
 """How good methods are on every judged collection, and which differences from one of them are more than luck.
 
     python -m research.quality [-m METHOD]... [--than METHOD] [--beside] [--only NAME]... [--queries 0] [--per-site 2]
+                               [--seconds 15]
 
 Collections are those of `research.datasets`; baselines of `research.rivals` are asked like methods (`-m scipy`).
 Stores are made once and kept under bench/data/judged (`--stores`), and so are the answers of each method:
 `-m auto --beside` asks auto alone and sets it beside all methods that were asked before. Differences from `--than` are
 tested query by query, average precision by Wilcoxon's signed ranks, corrected by Holm's method for all comparisons on
 a collection: ▲ better and ▼ worse with p < 0.01, △ and ▽ with p < 0.05, = luck. `--per-site` says what a limit for each
-site costs.
+site costs. `--seconds` stops a method that takes longer on a collection; the table then has its limit.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from multiprocessing import TimeoutError as TookTooLong
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -71,7 +73,7 @@ def kept_at(folder: Path, call: str) -> Path:
 
 
 def asked(name: str, options: argparse.Namespace, per_site: int) -> Evaluation:
-    """All methods on one collection, each run now or read from an earlier run."""
+    """All methods on one collection, each run now or read from an earlier run; without those that took too long."""
     global web
     web, judged, numbers = opened(name, options)
     folder = options.stores / "runs" / f"{name}, {options.queries or 'all'} queries, per site {per_site}"
@@ -90,16 +92,24 @@ def asked(name: str, options: argparse.Namespace, per_site: int) -> Evaluation:
             kept_at(folder, call).write_text(json.dumps({"answers": pages, "milliseconds": dict.fromkeys(pages, each)}))
             print(f"{name}  {call}  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         elif call in options.methods or not options.beside:
-            answer(call, filters, next(iter(numbers.values())))  # what is made once is made before the clock runs
+            if not options.seconds:  # else a process that can be stopped makes it
+                answer(call, filters, next(iter(numbers.values())))  # what is made once is made before the clock runs
             with get_context("fork").Pool(options.processes) as pool:
                 began = time.perf_counter()
-                found = pool.map(partial(answer, call, filters), numbers.values(), chunksize=8)
+                waiting = pool.map_async(partial(answer, call, filters), numbers.values(), chunksize=8)
+                try:
+                    found = waiting.get(options.seconds or None)
+                except TookTooLong:
+                    kept_at(folder, call).write_text(json.dumps({"seconds": options.seconds}))
+                    print(f"{name}  {call}  more than {options.seconds} s", file=sys.stderr, flush=True)
+                    continue
             pages = {query: each.pages for query, each in zip(numbers, found, strict=True)}
             times = {query: each.milliseconds for query, each in zip(numbers, found, strict=True)}
             kept_at(folder, call).write_text(json.dumps({"answers": pages, "milliseconds": times}))
             print(f"{name}  {call}  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         kept = json.loads(kept_at(folder, call).read_text())
-        runs.append(Run(call, kept["answers"], kept["milliseconds"]))
+        if "seconds" not in kept:
+            runs.append(Run(call, kept["answers"], kept["milliseconds"]))
     return Evaluation(judged, runs)
 
 
@@ -131,15 +141,17 @@ def details(found: Evaluation, against: dict[str, Tests]) -> Iterator[list[str]]
         yield row + [""] * (9 - len(row))
 
 
-def overview(evaluations: dict[str, Evaluation], against: dict[str, dict[str, Tests]]) -> Iterator[list[str]]:
-    """A row for every method: P@10 / MAP@10 on each collection."""
+def overview(
+    evaluations: dict[str, Evaluation], against: dict[str, dict[str, Tests]], seconds: int = 0
+) -> Iterator[list[str]]:
+    """A row for every method: P@10 / MAP@10 on each collection, or the limit that it exceeded."""
     calls = dict.fromkeys(run.name for found in evaluations.values() for run in found.runs)
     for call in calls:
         row = [call]
         for name, found in evaluations.items():
             run = next((run for run in found.runs if run.name == call), None)
             if run is None:
-                row.append("")
+                row.append(f"over {seconds} s" if seconds else "")
                 continue
             p, ap = (found.mean(run, each, found.queries) for each in (measures.precision, measures.average_precision))
             row.append(f"{p:.4f} / {ap:.4f} {sign(against[name][call]) if call in against[name] else '·'}")
@@ -170,6 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--queries", type=int, default=500, help="queries of each collection, chosen by hash; 0 is all")
     parser.add_argument("--per-site", type=int, default=0, help="also with a maximum number of results per site")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--seconds", type=int, default=0, help="limit of a method on a collection; 0 is none")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)
     options = parser.parse_args(arguments)
@@ -185,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         gap = (f"MAP, more than {than} (95 %)", "better : worse", "p")
         show(title, (*head, *gap), list(details(found, against[name])))
     title = f"P@10 / MAP@10; beside {than}: ▲ better, ▼ worse, p < 0.01; △ ▽ p < 0.05; = luck"
-    show(title, ("method", *evaluations), list(overview(evaluations, against)))
+    show(title, ("method", *evaluations), list(overview(evaluations, against, options.seconds)))
     if options.per_site:
         few = {name: asked(name, options, options.per_site) for name in collections}
         show(

@@ -1,4 +1,4 @@
-"""The portfolio: baselines by hand on a small web, corrected p-values, and tables of contents."""
+"""The portfolio: baselines by hand on a small web, time limits, and tables of contents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cocite.evaluate.evaluation import Evaluation
+from cocite.evaluate.judgements import Judgements, Run
 from cocite.graph.store import Graph
 from cocite.web import Web
-from research import doc_sites, rivals
+from research import doc_sites, quality, rivals
 
 LINKS = [("p", "u"), ("p", "s"), ("q", "u"), ("q", "s"), ("q", "t"), ("u", "x"), ("t", "x")]
 
@@ -49,6 +51,18 @@ def test_the_best_are_without_the_page_itself(web: Web) -> None:
     graph = web.graph
     (best,) = rivals.best(web, "scipy", [graph.find("name:u")], 10)
     assert [graph.address(page) for page in best] == ["t", "s"]
+
+
+def test_a_method_over_its_time_limit_is_in_the_table() -> None:
+    """simrank has results on one collection, and took too long on the other: no figures there, and no test."""
+    judged = Judgements({"q": {"a": 1}})
+    auto, simrank = Run("auto", {"q": ["a"]}), Run("simrank", {"q": ["b"]})
+    found = {"small": Evaluation(judged, [auto, simrank]), "large": Evaluation(judged, [auto])}
+    rows = quality.overview(found, {name: quality.tests(each, "auto") for name, each in found.items()}, seconds=15)
+    assert list(rows) == [
+        ["auto", "0.1000 / 1.0000 ·", "0.1000 / 1.0000 ·"],
+        ["simrank", "0.0000 / 0.0000 =", "over 15 s"],
+    ]
 
 
 def test_sections_of_tables_of_contents(tmp_path: Path) -> None:
