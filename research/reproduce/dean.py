@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice
 from statistics import fmean
 
 import numpy as np
 
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation
-from cocite.graph.nearest import chopped
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import Method, companion, method
 from cocite.related.neighbourhood.hits import edges_among, iterate, rank_authorities
@@ -208,29 +206,16 @@ def duplicates(data: Data) -> Figures:
 def coverage(data: Data) -> Figures:
     """The share of judged pages with results: Cocitation with chopping, as in the paper, and Companion without.
 
-    The store has no link to a sixth of them, as in the paper. Chopping ends at an address that the store has, or at a
-    host.
+    The store has no link to a sixth of them, as in the paper.
     """
-    web, judged = data.web("forgotten"), datasets.read(JUDGED, data.folder).judgements
-    one, other = method("cocitation"), method("companion(chop=none)")
-    unknown, found = 0, {"cocitation": 0, "companion": 0, "chopped": 0}
-    for query in judged.ratings:
-        page = web.graph.get(query)
-        shorter = (web.graph.get(address) for address in chopped(query))
-        used = page if page is not None else next((other for other in shorter if other is not None), None)
-        answers = used is not None and bool(ranked(web, one, used))
-        unknown += page is None
-        found["chopped"] += answers and page is None
-        found["cocitation"] += answers
-        found["companion"] += page is not None and bool(ranked(web, other, page))
-        data.progress("asking about known and unknown pages", 1, len(judged))
-    shares = {name: found[name] / len(judged) for name in ("cocitation", "companion")}
-    return shares | {"unknown": unknown / len(judged), "chopped": found["chopped"] / max(1, unknown)}
-
-
-def ranked(web: Web, how: Method, page: int) -> list[tuple[int, float]]:
-    """The first result of a method, if there is one."""
-    return list(islice(how.relate(web, [page]).ranked(web.graph.in_degree, 1), 1))
+    graph, found = data.web("forgotten").graph, dict[str, float]()
+    for name, how in (("cocitation", "cocitation(chop=host)"), ("companion", "companion(chop=none)")):
+        each = data.asked(JUDGED, how, store="forgotten")
+        unknown = [query for query in each.queries if graph.get(query) is None]
+        for kind, queries in ((name, each.queries), (f"{name}_unknown", unknown)):
+            found[kind] = each.mean(each.runs[0], measures.answered, queries)
+        found["unknown"] = len(unknown) / len(each.queries)
+    return found
 
 
 def well_linked(data: Data) -> Figures:

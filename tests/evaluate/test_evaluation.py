@@ -201,7 +201,9 @@ def test_unknown_queries_are_chopped(store: Path) -> None:
     graph, report = Web(store).graph, ReadReport()
     _, numbers = in_store(graph, Judgements({"a.example/x/y": {"b.example": 1}}), report)
     assert numbers == {"a.example/x/y": graph.find("a.example")}
-    assert report.skipped == {"query that is not in the store, answered for a shorter address": 1}
+    assert report.skipped == {"query that is not in the store, chopped": 1}
+    runs = ask_methods(Web(store), [method("cocitation"), method("cocitation(chop=none)")], numbers, 2)
+    assert [run.of("a.example/x/y") for run in runs] == [["b.example", "c.example"], []]
 
 
 def test_the_command(store: Path, tmp_path: Path) -> None:

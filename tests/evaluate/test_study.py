@@ -53,8 +53,7 @@ def web(fast_root: Path) -> Web:
 
 @pytest.fixture
 def folder(web: Web, tmp_path: Path) -> Path:
-    pages = {url: web.graph.find(url) for url in (A, C)}
-    write(new(web, pages, [method("cocitation"), method("proximity")], 2), tmp_path / "trial")
+    write(new(web, [A, C, A], [method("cocitation"), method("proximity")], 2), tmp_path / "trial")
     return tmp_path / "trial"
 
 
@@ -274,7 +273,7 @@ def test_the_commands(web: Web, tmp_path: Path) -> None:
     assert "is a file" in run_command("study", "new", tmp_path / "file", A, "-i", web.graph.path).err
     ran = run_command("study", "new", tmp_path / "part", A, "nowhere.example", "-i", web.graph.path)
     assert ran.code == 0, ran.err
-    assert "Skipped, as it isn't in this store: nowhere.example" in ran.err
+    assert "Skipped, as it isn't in this store: https://nowhere.example/" in ran.err
     assert run_command("study", "new", tmp_path / "none", "nowhere.example", "-i", web.graph.path).code == 3
     assert not (tmp_path / "none").exists()
     assert "No result is rated yet" in run_command("study", "report", folder).err
@@ -309,11 +308,14 @@ def test_unknown_addresses_are_chopped(web: Web, tmp_path: Path) -> None:
     longer = "https://a.example/sold/out.html"
     told = made(web, tmp_path / "trial", longer, "nowhere.example/x", "-m", "cocitation")
     assert told["chopped"] == {longer: A}
-    assert told["unknown"] == ["nowhere.example/x"]
+    assert told["unknown"] == ["https://nowhere.example/x"]
     study, own = read(tmp_path / "trial"), made(web, tmp_path / "own", A, "-m", "cocitation")
     assert {item.query for item in study.items} == {longer}
     assert (study.in_degree, len(study.items)) == ({longer: 0}, own["items"])
     assert {item.page for item in study.items} == {item.page for item in read(tmp_path / "own").items}
+    told = made(web, tmp_path / "both", longer, "-m", "cocitation", "-m", "companion(chop=none)")
+    answers = {run.name: run.of(longer) for run in read(tmp_path / "both").runs}
+    assert answers["cocitation"] and not answers["companion(chop=none)"]  # Companion, as in the paper, doesn't chop
     ran = run_command("study", "new", tmp_path / "said", longer, "-i", web.graph.path)
     assert f"{longer} isn't in this store; its results are for {A}" in ran.err
 

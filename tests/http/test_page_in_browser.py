@@ -71,7 +71,7 @@ def base(fast_root: Path) -> Iterator[str]:
         store, study = Path(folder) / "web.cocite", Path(folder) / "study"
         make(store, PAGES)
         web = Web(store)
-        queries = {url: web.graph.find(url) for url in (HUGO, JEKYLL)}
+        queries = [HUGO, JEKYLL]
         write(new(web, queries, [method("cocitation"), method("companion")], 3), study)
         with serving(store, Path(folder), "--study", str(study)) as (server, _):
             server.wait_for(lambda: json.loads(server.get("/api/store"))["keywords"])

@@ -21,7 +21,7 @@ FORM = {"content_type": "application/x-www-form-urlencoded", "host": "test"}
 @pytest.fixture
 def folder(made: Path, place: Path) -> Path:
     web = Web(made)
-    queries = {f"https://{name}.example/": web.graph.find(f"{name}.example") for name in ("robin", "wren")}
+    queries = [f"https://{name}.example/" for name in ("robin", "wren")]
     write(new(web, queries, [method("cocitation"), method("companion")], 3), place / "study")
     return place / "study"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -17,7 +17,7 @@ from cocite.graph.store import Graph
 from cocite.related.methods import Method
 from cocite.results.ask import Question, ask
 from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.known import known_shorter
+from cocite.results.known import known_shorter, look_up
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 
@@ -30,10 +30,9 @@ MISSED = "not answered by"
 
 
 def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[Judgements, dict[str, int]]:
-    """The judgements under the store's names of pages, and the page to ask about for each query.
+    """The judgements under the store's names of pages, and the page of each query, or one at a shorter address.
 
-    A query that the store doesn't have is chopped; if no shorter address is known it stays, without results. Unknown
-    pages stay, never found. All three are counted.
+    A query of which the store has neither stays, without results. Unknown pages stay, never found. All are counted.
     """
     names: dict[str, tuple[str, int]] = {}
 
@@ -48,9 +47,9 @@ def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[
         name, number = known(query)
         if number >= 0:
             numbers[name] = number
-        elif (shorter := next(known_shorter(graph, query), None)) is not None:
+        elif (shorter := next(known_shorter(graph, query, "host"), None)) is not None:
             numbers[name] = shorter
-            report.skip("query that is not in the store, answered for a shorter address", query)
+            report.skip("query that is not in the store, chopped", query)
         else:
             report.skip("query that is not in the store", query)
         for page, rating in ratings.items():
@@ -92,25 +91,29 @@ def run_in_store(graph: Graph, run: Run) -> Run:
 def ask_methods(
     web: Web,
     methods: Sequence[Method],
-    queries: Mapping[str, int],
+    queries: Collection[str],
     depth: int = measures.DEPTH,
     filters: Filters = NO_FILTERS,
     progress: Progress = lambda *_: None,
-    name: Callable[[int], str] | None = None,
 ) -> list[Run]:
-    """The results of every method for every query, with the time of each; `name` names a page (default: canonically).
+    """The results of every method for every query, by their canonical addresses, with the time of each.
 
-    The first query is run once before the clock starts, to load kernels and files.
+    Each method chops unknown addresses in its own way. The first query is run once before the clock starts, to load
+    kernels and files.
     """
-    runs, name = [], name or web.graph.canonical
+    runs = []
     for method in methods:
         run = Run(str(method))
-        for query, page in islice(queries.items(), 1):
-            ask(web, Question((query,), (page,)), method, depth, filters, explained=False)
-        for query, page in queries.items():
-            answers = ask(web, Question((query,), (page,)), method, depth, filters, explained=False)
-            run.answers[query] = [name(answer.page) for answer in answers]
-            run.milliseconds[query], run.facts[query] = answers.milliseconds, answers.facts
+        found = {query: look_up(web.graph, query, method.chop) for query in queries}
+        asked = {query: Question((query,), (page.page,)) for query, page in found.items() if page}
+        for question in islice(asked.values(), 1):
+            ask(web, question, method, depth, filters, explained=False)
+        for query in queries:
+            run.answers[query] = []
+            if query in asked:
+                answers = ask(web, asked[query], method, depth, filters, explained=False)
+                run.answers[query] = [web.graph.canonical(answer.page) for answer in answers]
+                run.milliseconds[query], run.facts[query] = answers.milliseconds, answers.facts
             progress(f"asking {method}", 1, len(queries))
         runs.append(run)
     return runs

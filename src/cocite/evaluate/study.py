@@ -33,6 +33,7 @@ from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.evaluate import render
 from cocite.evaluate.evaluation import Evaluation, Table, ask_methods, page_in
 from cocite.evaluate.judgements import DEAD, Judgements, Run
+from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.related.methods import Method
 from cocite.results.naming import title_of
@@ -81,29 +82,23 @@ class Study:
 
 def new(
     web: Web,
-    queries: Mapping[str, int],
+    queries: Sequence[str],
     methods: Sequence[Method],
     depth: int = 10,
     seed: int = 1,
     systems: Sequence[Run] = (),
 ) -> Study:
-    """Run every method on every query, add the results of other systems, and shuffle them.
-
-    `queries` gives the page to ask about for each address: the page itself, or one at a shorter address.
-    """
+    """Run every method on every query, add the results of other systems, and shuffle them."""
     graph, rng, canonical = web.graph, random.Random(seed), page_in(web.graph)
-    order = list(queries)
+    order = list(dict.fromkeys(queries))
     rng.shuffle(order)
-    known = {url: graph.get(url) for url in order}
     names: dict[str, tuple[str, str]] = {}  # address and title of each result, by canonical address
 
     def add(text: str) -> str:
-        page = graph.get(text)
-        name = (parse_query(text).shown, "") if page is None else (graph.address(page), title_of(graph, page))
-        names.setdefault(canonical(text), name)
+        names.setdefault(canonical(text), (name_in(graph, text), title_in(graph, text)))
         return canonical(text)
 
-    runs = ask_methods(web, methods, {url: queries[url] for url in order}, depth)
+    runs = ask_methods(web, methods, order, depth)
     runs += [Run(run.name, {url: run.of(canonical(url))[:depth] for url in order}) for run in systems]
     Evaluation(Judgements(), runs)  # refuses two of one name
     items: list[Item] = []
@@ -112,15 +107,27 @@ def new(
             run.answers[url] = [add(text) for text in run.answers[url]]
         pages, ids = list(dict.fromkeys(page for run in runs for page in run.answers[url])), dict[str, str]()
         rng.shuffle(pages)
-        page = known[url]
-        title = "" if page is None else title_of(graph, page)
+        title = title_in(graph, url)
         for answer in pages:
             ids[answer] = f"{len(items) + 1:05d}"
             items.append(Item(ids[answer], url, title, *names[answer]))
         for run in runs:
             run.answers[url] = [ids[answer] for answer in run.answers[url]]
+    known = {url: graph.get(url) for url in order}
     degrees = {url: 0 if page is None else int(graph.in_degree[page]) for url, page in known.items()}
     return Study(items, runs, degrees, depth)
+
+
+def name_in(graph: Graph, text: str) -> str:
+    """An address as raters see it: as the store has it, or as it was given."""
+    page = graph.get(text)
+    return parse_query(text).shown if page is None else graph.address(page)
+
+
+def title_in(graph: Graph, text: str) -> str:
+    """The title of a page; empty if the store doesn't have it."""
+    page = graph.get(text)
+    return "" if page is None else title_of(graph, page)
 
 
 def assign(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadParameter, UnknownPage
+from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
 from cocite.operations.quality.evaluate import EvaluationResult, html_option, methods_of, methods_option
@@ -33,8 +33,8 @@ class NewStudy(Result):
     folder: str
     items: int
     queries: int
-    unknown: list[str]  # query pages that the store doesn't have, nor a page at a shorter address
-    chopped: dict[str, str]  # query pages that the store doesn't have, with the address that was used
+    unknown: list[str]  # query pages that the store doesn't have, nor a page at a shorter address: skipped
+    chopped: dict[str, str]  # query pages that the store doesn't have, with the address that methods used
     raters: dict[str, int]  # number of results that each has to rate
     notes: list[str]
 
@@ -71,9 +71,9 @@ class StudyNew(Task):
     seed: int = parameter(1, "Seed of the order of results, and of the raters' shares")
 
     def do(self, progress: Progress) -> NewStudy:
-        from cocite.evaluate.study import assign, check_folder, new, write
-        from cocite.pages.address import parse_query
-        from cocite.results.ask import question
+        from cocite.evaluate.evaluation import page_in
+        from cocite.evaluate.study import assign, check_folder, name_in, new, write
+        from cocite.results.known import look_up
         from cocite.web import Web
 
         rows = [(url, "") for url in self.urls]
@@ -84,29 +84,25 @@ class StudyNew(Task):
         check_folder(folder)
         chosen, web = methods_of(self.method or ("companion", "cocitation")), Web(self.index)
         web.progress = progress
-        pages, unknown, chopped, own = dict[str, int](), list[str](), dict[str, str](), dict[str, str]()
-        for text, rater in rows:
-            try:
-                asked = question(web.graph, [text])
-            except UnknownPage:
-                unknown.append(text)
-                continue
-            page = asked.seeds[0]
-            url = parse_query(text).shown if asked.notes else web.graph.address(page)
-            pages[url] = page
-            if asked.notes:
-                chopped[url] = web.graph.address(page)
-            if rater.strip():
-                own[url] = rater
-        if not pages:
-            web.graph.find(rows[0][0])  # raises UnknownPage with the nearest addresses
-        systems, notes = read_other_systems(web.graph, self.run_files, list(pages), self.k)
-        made = new(web, pages, chosen, self.k, self.seed, systems)
+        graph, given = web.graph, {name_in(web.graph, text): rater.strip() for text, rater in rows}
+        systems, notes = read_other_systems(graph, self.run_files, list(given), self.k)
+        chopped, unknown, canonical = dict[str, str](), list[str](), page_in(graph)
+        for url in [url for url in given if graph.get(url) is None]:
+            pages = {each.page for method in chosen if (each := look_up(graph, url, method.chop))}
+            if pages:
+                chopped[url] = ", ".join(map(graph.address, sorted(pages)))
+            elif not any(run.of(canonical(url)) for run in systems):
+                unknown.append(url)
+        own = {url: rater for url, rater in given.items() if url not in unknown}
+        if not own:
+            graph.find(unknown[0])  # raises UnknownPage with the nearest addresses
+        made = new(web, list(own), chosen, self.k, self.seed, systems)
+        own = {url: rater for url, rater in own.items() if rater}
         if self.rater or own:
             made = assign(made, self.rater, own, self.overlap, self.shared_by, self.seed)
         write(made, folder)
         raters = {name: len(made.share(name)) for name in made.raters}
-        return NewStudy(self.folder, len(made.items), len(pages), unknown, chopped, raters, notes)
+        return NewStudy(self.folder, len(made.items), len(made.in_degree), unknown, chopped, raters, notes)
 
 
 def read_other_systems(
