@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench faults fuzz trials reproduce docs extension package lock clean
+.PHONY: help demo test lint types tests bench faults fuzz trials reproduce docs screenshots extension package lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -47,6 +47,10 @@ reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' clai
 docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/filters.md, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
 	$(BIN)/python docs/reference.py docs
 	$(BIN)/python docs/notebooks/make.py
+
+screenshots: $(VENV)/.installed-dev  ## docs/images: every view of the web page, wide and narrow, light and dark; needs Chromium
+	$(BIN)/python -m pip install -q --disable-pip-version-check pillow
+	$(BIN)/python bench/screenshots.py
 
 extension:       ## dist/cocite-chromium.zip and dist/cocite-firefox.zip: the browser extension
 	@$(PYTHON) extension/pack.py dist
