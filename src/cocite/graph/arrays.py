@@ -61,7 +61,9 @@ class Arrays(dict[str, NDArray[Any]]):
                 break
             except (BadStore, KeyError, TypeError, ValueError) as error:
                 if read_current(path)[0] == folder:  # else it was replaced, and removed, while being opened
-                    raise error if isinstance(error, BadStore) else invalid_manifest(path) from error
+                    if isinstance(error, BadStore):
+                        raise
+                    raise invalid_manifest(path) from error
         if expected and manifest.get("id") != expected:
             raise BadStore(f"{path} was changed meanwhile by another command: open it again")
         arrays = cls(mapped, manifest, path)

@@ -60,7 +60,9 @@ def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
     with ThreadPoolExecutor(2) as pool:
         try:
             graph = Graph(path)
-        except BadStore:
+        except BadStore as error:
+            if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileNotFoundError):
+                raise  # it can't be read here and now: that isn't damage
             if faults := list(_check_files(*read_current(path), report, pool)):
                 return faults
             raise

@@ -29,6 +29,17 @@ FORMAT_NUMBER = 1
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
 OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")  # in a store's folder
 CHUNK_BYTES = 1 << 24
+_FIELD_TYPES = {"id": str, "built": str, **dict.fromkeys(("pages", "links", "sites", "hosts", "generation"), int)}
+_FIELD_TYPES |= {"sources": list, "options": dict, "skipped": dict}
+_ARRAY_NAME = re.compile(r"[a-z][a-z0-9_.]*")
+_TOO_MANY_FILES = "raise the limit of open files, for example with ulimit -n 4096"
+_ADVICE = {
+    errno.EMFILE: _TOO_MANY_FILES,
+    errno.ENFILE: _TOO_MANY_FILES,
+    errno.ENOMEM: "free memory, or raise the limit of address space (ulimit -v)",
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
+}
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
 
@@ -153,7 +164,15 @@ def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
             return empty_array(dtype)
         return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
     except OSError as error:
-        raise BadStore(f"{file} is missing: the store is damaged; build it again") from error
+        raise cannot_read(file, error) from error
+
+
+def cannot_read(file: Path, error: OSError) -> BadStore:
+    """The error for a file that can't be opened: only if it is missing is the store damaged."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return BadStore(f"{file} is missing: the store is damaged; build it again")
+    advice = _ADVICE.get(error.errno or 0, "check the disk, or copy the store to another one")
+    return BadStore(f"{file} cannot be read ({error.strerror}): {advice}")
 
 
 def changed_arrays(
@@ -188,8 +207,10 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
             pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
         except FileNotFoundError as error:
             raise BadStore(f"{store} holds no finished store; {make}") from error
-        except OSError as error:
+        except NotADirectoryError as error:
             raise BadStore(f"{store} is not a store ({error.strerror})") from error
+        except OSError as error:
+            raise cannot_read(store / "CURRENT", error) from error
         if not pointer:
             raise BadStore(f"{store}/CURRENT is damaged; build the store again")
         folder = store / pointer[1].decode()
@@ -197,19 +218,37 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
             raw = (folder / "manifest.json").read_bytes()
             if digest(raw) != pointer[2].decode():
                 raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
-            manifest: dict[str, Any] = dict(json.loads(raw))
-            newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT_NUMBER, dict(manifest["arrays"])
+            manifest = parse_manifest(raw)
+            newer = int(manifest.get("format", 0)) > FORMAT_NUMBER
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise BadStore(f"{folder}/manifest.json cannot be read ({error.strerror}); build it again") from error
-        except (ValueError, TypeError, KeyError) as error:
+            raise cannot_read(folder / "manifest.json", error) from error
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
             why = f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT_NUMBER}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
         return folder, manifest
     raise BadStore(f"{store}: the generation that CURRENT names is missing; build the store again")
+
+
+def parse_manifest(raw: bytes) -> dict[str, Any]:
+    """A manifest whose fields have the types that everything reads them by. Raises ValueError, TypeError, KeyError."""
+    manifest: dict[str, Any] = dict(json.loads(raw))
+    entries = manifest["arrays"] = {name: dict(entry) for name, entry in dict(manifest["arrays"]).items()}
+    types = {name: type(manifest[name]) for name in _FIELD_TYPES if name in manifest}
+    lengths = [entry["length"] for entry in entries.values()]
+    numbers = [*lengths, *(manifest[name] for name, kind in types.items() if kind is int)]
+    if "id" not in types or any(kind is not _FIELD_TYPES[name] for name, kind in types.items()):
+        raise TypeError("a field of another type")
+    if not all(type(number) is int and 0 <= number < 1 << 62 for number in numbers):
+        raise ValueError("a number out of range")
+    if not all(map(_ARRAY_NAME.fullmatch, entries)) or not all(
+        type(entry["type"]) is str for entry in entries.values()
+    ):
+        raise ValueError("an array without a name or a type")
+    return manifest
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class GraphLinks:
     def read_list(self, lists: Lists, page: int, attributes: bool) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """One list, with the attributes of its links if wanted: the only place that reads a single list."""
         page = self._arrays.page(page)
-        degree = self._degree(lists, page)
+        degree = self.degree_of(lists, page)
         targets, found = np.empty(degree, np.uint32), np.empty(degree if attributes else 0, np.uint32)
         if read_one(lists, page, targets, found) != degree:
             raise self._arrays.damaged()
@@ -94,7 +94,7 @@ class GraphLinks:
             raise self._arrays.damaged()
         return starts, targets, found
 
-    def _degree(self, lists: Lists, page: int) -> int:
+    def degree_of(self, lists: Lists, page: int) -> int:
         """The length of a list, validated before memory is allocated for it."""
         degree = int(lists.degree[page])
         if degree > len(self):
@@ -123,7 +123,7 @@ class GraphLinks:
 
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
-        degree, weights = self._degree(self.out, self._arrays.page(page)), self._arrays["out.weight"]
+        degree, weights = self.degree_of(self.out, self._arrays.page(page)), self._arrays["out.weight"]
         if not len(weights):
             return np.ones(degree, np.float32)
         first = self.first_link(page)

@@ -126,16 +126,18 @@ def decode_both(lists, first, middle, last, starts, targets):
 @inline
 def decode_block(lists, first, last, starts, targets):
     """Decode the lists of pages [first, last) and where each starts; returns whether they are valid."""
-    count, longest = last - first, np.int64(0)
+    count, longest, begin, ascend = last - first, np.int64(0), start_of(lists, first), True
     starts[0] = 0
     for i in range(count):
-        degree = np.int64(lists.degree[first + i])
+        degree, end = np.int64(lists.degree[first + i]), start_of(lists, first + i + 1)
         longest = max(longest, degree)
         starts[i + 1] = starts[i] + degree
+        ascend, begin = ascend and begin <= end, end
     total = starts[count]
-    if total > len(targets):
+    if total > len(targets) or not ascend:
         return False
-    # Every page is checked to start where the last one ended; in between no link takes more than MAX_LINK_BITS bits.
+    # Every list begins between the first and the last, since all ascend, and where the one before it ended, which is
+    # checked. In between no link takes more than MAX_LINK_BITS bits.
     end, limit = start_of(lists, last) + longest * MAX_LINK_BITS, (np.int64(len(lists.words)) - 1) << 6
     if 0 <= start_of(lists, first) < end < limit:
         half = np.searchsorted(starts[: count + 1], total // 2)

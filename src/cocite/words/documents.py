@@ -174,7 +174,10 @@ def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[
     pages_with = [graph.array(f"{name}.pages") for name in MAX_TEXTS]
     for first, starts, links in graph.iter_links(CHUNK_PAGES):
         some = [pages[slice(*rows_of(pages, first, len(starts) - 1))] for pages in pages_with]
-        for page in np.unique(np.concatenate(some)).tolist():
+        here = np.unique(np.concatenate(some)).tolist()
+        if here and not first <= here[0] <= here[-1] < first + len(starts) - 1:
+            raise graph.damaged()
+        for page in here:
             low, high = int(starts[page - first]), int(starts[page - first + 1])
             lines = {name: column.take(page) or [] for name, column in columns.items()}
             chosen = np.flatnonzero(sampled(graph, np.int64(page), links.targets[low:high], SAMPLE_LINKS))

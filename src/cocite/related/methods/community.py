@@ -129,7 +129,7 @@ def children_near(view: GraphView, page: int, others: Pages, window: int) -> Pag
     Near is within window / 2 links and, if sections are known, in the same section. A page of at most window + 1 links
     gives all, and one without links to the others its first ones; a window of 0 is the whole page. `others` ascend.
     """
-    targets, attributes = np.empty((2, int(view.graph.out_degree[page])), np.uint32)
+    targets, attributes = np.empty((2, view.graph.links.degree_of(view.graph.out, page)), np.uint32)
     count = read_children(view.out, page, view.refused, targets, attributes)
     view.check(count)
     targets = targets[:count]

@@ -257,7 +257,7 @@ class GraphView:
 
     def children_of(self, page: int, limit: int | None = None) -> Pages:
         """The first `limit` children of a page, in page order."""
-        degree = int(self.graph.out_degree[page])
+        degree = self.graph.links.degree_of(self.graph.out, page)
         targets = np.empty(degree, np.uint32)
         attributes = np.empty(degree, np.uint32) if self.refused.flags else NO_PAGES
         count = neighbourhood.read_children(self.out, page, self.refused, targets, attributes)

@@ -25,7 +25,8 @@ _FIRST_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+\s*\r?\n")
 _ARC_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?")
 _STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_HEAD_LINE = re.compile(rb"([!-9;-~]+)[ \t]*:[ \t]*((?:[^\r\n]|\r?\n[ \t])*)")
+_HEAD_LINE = re.compile(rb"^([!-9;-~]++)[ \t]*+:[ \t]*+((?:[^\r\n]|\r?\n[ \t])*+)", re.MULTILINE)
+"""Begins at a line's start, and never goes back: else a line without a colon takes quadratic time."""
 _MAX_HEAD = 64 << 10
 _SKIP_BYTES = 16 << 20
 _READ_BYTES = 1 << 20

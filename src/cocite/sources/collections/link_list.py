@@ -24,12 +24,17 @@ INVALID_LINK, NOT_A_PAGE = "link with an invalid address", "link to something ot
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _WEB_SCHEME = re.compile(r"\s*(?:https?:|//)", re.IGNORECASE)
-_LINE_BREAKS = re.compile(r"[\x00-\x20]*[\n\r\t][\x00-\x20]*")  # browsers remove line breaks and tabs from addresses
+_BLANKS = re.compile(r"[\x00-\x20]++")
+
+
+def _without_line_breaks(blanks: re.Match[str]) -> str:
+    """Browsers remove line breaks and tabs from addresses; with them goes the white space around them."""
+    return "" if any(mark in blanks[0] for mark in "\n\r\t") else blanks[0]
 
 
 def web_link(page: str, href: str) -> str | None:
     """Return the absolute address of a link on a page, or None if it does not lead to another web page."""
-    href = _LINE_BREAKS.sub("", href).strip()
+    href = _BLANKS.sub(_without_line_breaks, href).strip()
     if not href or href[0] == "#":
         return None
     absolute = href

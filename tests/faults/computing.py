@@ -1,0 +1,199 @@
+"""Compute ranks, hubs, walks and every method on graphs whose arrays have changed bits.
+
+    python -m tests.faults.computing [--trials 1000] [--seed 1]
+
+Whatever the bits say, a computation returns or raises a CociteError. It never crashes, and it doesn't take memory in
+proportion to a damaged number. Graphs are in memory, and bits change as a disk would change them: types and lengths of
+arrays stay, since opening a store verifies those. Each trial is a process of its own with limits, so that a crash, a
+hang or a large allocation is seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import CociteError
+from cocite.graph.store import Graph
+from cocite.operations.pages.hubs import Hubs
+from cocite.operations.store.links import ShowLinks
+from cocite.related import methods, ranks
+from cocite.related.ranks import _iteration
+from cocite.results.ask import Question, ask
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.faults.dying import in_child
+from tests.graph.webs import long_lists
+
+MAX_SECONDS = 60
+MEMORY_BYTES = 2 << 30  # of address space beyond what the process has
+ASKED_PAGES = 5
+Computation = Callable[[Graph], object]
+
+
+@cache
+def intact() -> Graph:
+    """A web of some hundred pages, with something in every array that is computed with."""
+    dice = random.Random(3)
+    names = [f"https://site{n % 40}.example/page{n}" for n in range(400)]
+    pages = []
+    for n, name in enumerate(names):
+        chosen = dice.sample(names, dice.choice([0, 1, 4, 4, 9, 30]))
+        links = [Link(url, f"to {url[-4:]}", k // 3 or None, weight=1 - k / 60) for k, url in enumerate(chosen)]
+        pages.append(Page(name, f"Title {n}", f"Words of page {n} and {n * 7 % 13}. " * 3, links, ["One", "Two"]))
+    copies = [Page(f"https://copy{n}.example/", links=[Link(url) for url in names[:20]]) for n in range(4)]
+    moved = [Page("https://old.example/", redirect=names[3])]
+    with long_lists():
+        return Graph.from_records([*pages, *copies, *moved])
+
+
+def computations() -> dict[str, Computation]:
+    """Every rank and every method, and operations that read links in their own way."""
+    made: dict[str, Computation] = {f"rank {name}": rank_of(name) for name in ranks.names()}
+    made |= {f"method {name}": relate_by(name) for name in methods.names()}
+    made["method cocitation(parents=2)"] = relate_by("cocitation(parents=2)")
+    made["hubs"] = hubs_by("out_degree")
+    made["hubs by hubrank"] = hubs_by("hubrank")
+    made["links"] = lambda graph: [ShowLinks(url=graph.address(page), k=0).run(Web(graph)) for page in asked(graph)]
+    return made
+
+
+def rank_of(name: str) -> Computation:
+    """Compute a rank."""
+
+    def compute(graph: Graph) -> None:
+        with patch.object(_iteration, "BLOCK_LINKS", 300):  # many blocks: all but the last are decoded in the fast way
+            ranks.rank(name).compute(graph, threads=2)
+
+    return compute
+
+
+def relate_by(name: str) -> Computation:
+    """Ask a method for some pages, one by one and together, with reasons."""
+
+    def relate(graph: Graph) -> None:
+        web, method, pages = Web(graph), methods.method(name), asked(graph)
+        for some in (*((page,) for page in pages), tuple(pages)):
+            ask(web, Question(("",) * len(some), some), method, 5)
+        method.compare(web, pages[0], pages[1])
+        method.best_of_each(web, np.array(pages, np.uint32), 5)
+
+    return relate
+
+
+def hubs_by(by: str) -> Computation:
+    """Find hubs and authorities near some pages."""
+
+    def find(graph: Graph) -> None:
+        urls = tuple(graph.address(page) for page in asked(graph))
+        for authorities in (False, True):
+            Hubs(urls=urls, by=by, authorities=authorities).run(Web(graph))
+
+    return find
+
+
+def asked(graph: Graph) -> list[int]:
+    """Some pages, by number."""
+    return list(range(3, graph.pages, max(1, graph.pages // ASKED_PAGES)))
+
+
+def damage(graph: Graph, dice: random.Random) -> tuple[str, Graph]:
+    """A graph with other bits in one or two of its arrays, and what was changed."""
+    arrays: dict[str, NDArray[Any]] = dict(graph.arrays)
+    said = []
+    for _ in range(dice.choice([1, 1, 2])):
+        filled = sorted(name for name, values in arrays.items() if len(values))
+        links = [name for name in filled if name.startswith(("out.", "in.", "near.", "alias.", "best.", "sample."))]
+        name = dice.choice(dice.choice([filled, links]))
+        data, size = bytearray(arrays[name].tobytes()), arrays[name].nbytes
+        for at, mask in changes(size, arrays[name].itemsize, dice):
+            data[at] ^= mask
+            said.append(f"{name}[{at}]^{mask:#x}")
+        arrays[name] = np.frombuffer(bytes(data), arrays[name].dtype)
+    return " ".join(said[:6]), Graph.from_arrays(arrays, graph.manifest)
+
+
+def changes(size: int, item: int, dice: random.Random) -> Iterator[tuple[int, int]]:
+    """(byte, bits to flip): one bit, one byte, or a stretch of noise."""
+    kind = dice.randrange(5)
+    if kind < 2:
+        yield dice.randrange(size), 1 << dice.randrange(8)
+    elif kind == 4:  # a high bit of a number: lengths and places far outside
+        yield (dice.randrange(size) // item + 1) * item - 1, 1 << dice.randrange(8)
+    elif kind == 2:
+        yield dice.randrange(size), dice.randrange(1, 256)
+    else:
+        start = dice.randrange(size)
+        yield from ((at, dice.randrange(1, 256)) for at in range(start, min(size, start + 16)))
+
+
+def attempt(seed: int, chosen: str = "") -> dict[str, str]:
+    """Damage a graph, compute everything, and return how each computation ended; raises what isn't for users."""
+    dice = random.Random(seed)
+    said, graph = damage(intact(), dice)
+    every = computations()
+    names = [chosen] if chosen else dice.sample(sorted(every), 6)
+    ended = {}
+    for name in names:
+        signal.alarm(MAX_SECONDS)
+        try:
+            every[name](graph)
+            ended[name] = "answered"
+        except CociteError:
+            ended[name] = "refused"
+        except Exception as error:
+            where = "".join(traceback.format_tb(error.__traceback__)[-3:])
+            raise AssertionError(f"seed {seed}, {name}, {said}:\n{where}{error!r}") from None
+    signal.alarm(0)
+    return ended
+
+
+def limited(seed: int, chosen: str = "") -> dict[str, str]:
+    """`attempt` with a limit of memory; for a process of its own."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    return attempt(seed, chosen)
+
+
+def warm() -> None:
+    """Compile or load all kernels here, and not again in each process."""
+    for name, compute in computations().items():
+        compute(intact())
+        assert name
+
+
+def main() -> None:
+    """Run trials, and print each failure and a summary."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    warm()
+    started, ended, failures = time.perf_counter(), Counter[str](), 0
+    for seed in range(options.seed, options.seed + options.trials):
+        try:
+            found = in_child(lambda seed=seed: limited(seed), f"the computation with seed {seed}")
+            ended.update(f"{name.split()[0]} {how}" for name, how in found.items())
+        except AssertionError as error:
+            failures += 1
+            print(error, flush=True)
+    took = time.perf_counter() - started
+    print(f"{options.trials} trials, {failures} failures, {took:.0f} s: {dict(sorted(ended.items()))}")
+
+
+if __name__ == "__main__":
+    main()
