@@ -67,7 +67,9 @@ def computations() -> dict[str, Computation]:
     made["method cocitation(parents=2)"] = relate_by("cocitation(parents=2)")
     made["hubs"] = hubs_by("out_degree")
     made["hubs by hubrank"] = hubs_by("hubrank")
-    made["links"] = lambda graph: [ShowLinks(url=graph.address(page), k=0).run(Web(graph)) for page in asked(graph)]
+    made["links"] = lambda graph: [
+        ShowLinks(url=graph.address(page), k=0).run(Web(graph)) for page in some_pages(graph)
+    ]
     return made
 
 
@@ -85,7 +87,7 @@ def relate_by(name: str) -> Computation:
     """Ask a method for some pages, one by one and together, with reasons."""
 
     def relate(graph: Graph) -> None:
-        web, method, pages = Web(graph), methods.method(name), asked(graph)
+        web, method, pages = Web(graph), methods.method(name), some_pages(graph)
         for some in (*((page,) for page in pages), tuple(pages)):
             ask(web, Question(("",) * len(some), some), method, 5)
         method.compare(web, pages[0], pages[1])
@@ -98,14 +100,14 @@ def hubs_by(by: str) -> Computation:
     """Find hubs and authorities near some pages."""
 
     def find(graph: Graph) -> None:
-        urls = tuple(graph.address(page) for page in asked(graph))
+        urls = tuple(graph.address(page) for page in some_pages(graph))
         for authorities in (False, True):
             Hubs(urls=urls, by=by, authorities=authorities).run(Web(graph))
 
     return find
 
 
-def asked(graph: Graph) -> list[int]:
+def some_pages(graph: Graph) -> list[int]:
     """Some pages, by number."""
     return list(range(3, graph.pages, max(1, graph.pages // ASKED_PAGES)))
 
