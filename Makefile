@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench faults fuzz trials reproduce docs screenshots extension package lock clean
+.PHONY: help demo test lint types tests attack bench faults fuzz trials reproduce docs screenshots extension package lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -37,6 +37,9 @@ faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of t
 fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; writes docs/lab/fuzzing.md, what fails into fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
 	$(BIN)/python -m tests.fuzz.all --log docs/lab/fuzzing.md
+
+attack: $(VENV)/.installed-dev    ## every attack on a server and on a store, with an honest client beside it: some ten minutes
+	COCITE_LONG=1 $(BIN)/pytest tests/attack
 
 trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation; writes docs/lab/trials.md, an hour
 	$(BIN)/python -m tests.trials --log docs/lab/trials.md

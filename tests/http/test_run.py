@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import signal
 import socket
@@ -78,10 +79,23 @@ def lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in rest]
 
 
+def heads_over_one_connection(server: Process) -> None:
+    """HEAD has the status and the length of GET, and the connection goes on."""
+    connection = http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=20)
+    for path in ("/", "/healthz", "/docs", "/metrics", "/static/cocite.css", "/nothing", "/api/store"):
+        connection.request("HEAD", path)
+        answer = connection.getresponse()
+        assert (answer.read(), answer.status) == (b"", 404 if path == "/nothing" else 200)
+        assert int(answer.headers["content-length"]) > 0
+    assert connection.sock is not None
+    connection.close()
+
+
 def test_it_serves_switches_generations_and_ends(own: Path, place: Path) -> None:
     """Watching takes a minute here, so it is the signal that makes it look."""
     with serving(own, place, "--watch", "60") as (server, log):
         target = f"/api/related?url={ROBIN}&method=cocitation&k=50"
+        heads_over_one_connection(server)
         assert EAGLE not in server.get(target).decode()
         add_eagle(own)
         assert EAGLE not in server.get(target).decode()

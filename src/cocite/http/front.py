@@ -67,8 +67,9 @@ class Front:
             if reply is not None:
                 await exchange.send(reply)
             else:
-                scope.update(cocite=exchange, method="GET" if exchange.is_read else exchange.method)
-                await self._app(scope, receive, exchange.send_from_app)
+                # A copy: uvicorn looks into its own when it sends, and must see HEAD there.
+                seen = {**scope, "cocite": exchange, "method": "GET" if exchange.is_read else exchange.method}
+                await self._app(seen, receive, exchange.send_from_app)
         except Exception as error:
             self._service.metrics.count("failures")
             trace = "".join(traceback.format_exception(error))

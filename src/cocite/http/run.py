@@ -17,15 +17,14 @@ from functools import partial
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cocite.errors import BadParameter
 from cocite.http.app import make_app
+from cocite.http.connection import IDLE_SECONDS, Connection, Connections, allowed_connections
 from cocite.http.front import Front
 from cocite.http.metrics import Metrics, SharedCounters
-from cocite.http.responses import error_reply
 from cocite.http.service import Service
-from cocite.http.settings import MAX_QUERY_BYTES, Settings
+from cocite.http.settings import Settings
 from cocite.http.threads import run_in_thread
 from cocite.log import Log
 
@@ -39,9 +38,6 @@ LOG_FLUSH_SECONDS = 0.25
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 MAX_CRASHES, CRASH_SECONDS = 5, 30.0
 """The server gives up when this many workers die within this time."""
-HEAD_SECONDS = 10.0
-MAX_HEAD_BYTES = MAX_QUERY_BYTES + (16 << 10)
-UNREADABLE = error_reply(400, "BadRequest", "Not an HTTP request, or too long", "Ask about fewer pages at once").body
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -68,61 +64,6 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-class LimitedConnection(HttpToolsProtocol):
-    """uvicorn's HTTP connection, with two more limits on the head of a request: its size, and the time it may take.
-
-    Without them a stranger could fill the memory with one endless line, or all connections with heads that never end.
-    """
-
-    _timer: asyncio.TimerHandle | None = None
-    _head_bytes = 0
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._restart_timer()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
-        super().connection_lost(exc)
-
-    def on_message_begin(self) -> None:
-        self._head_bytes = 0
-        self._restart_timer()
-        super().on_message_begin()
-
-    def on_url(self, url: bytes) -> None:
-        self._count_head(url)
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._count_head(name + value)
-        super().on_header(name, value)
-
-    def on_headers_complete(self) -> None:
-        self._stop_timer()
-        super().on_headers_complete()
-
-    def _count_head(self, part: bytes) -> None:
-        self._head_bytes += len(part)
-        if self._head_bytes > MAX_HEAD_BYTES:
-            raise ValueError("the head of the request is too long")  # uvicorn answers with 400
-
-    def _restart_timer(self) -> None:
-        self._stop_timer()
-        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer an unreadable request with an error in the usual shape."""
-        head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n"
-        self.transport.write(head + b"content-length: %d\r\n\r\n" % len(UNREADABLE) + UNREADABLE)
-        self.transport.close()
-
-
 class Server(uvicorn.Server):
     """One worker."""
 
@@ -130,12 +71,15 @@ class Server(uvicorn.Server):
         self.settings = settings
         self.log = Log(worker=worker if settings.workers > 1 else 0)
         self.metrics = Metrics(shared, worker - 1 if worker else 0)
+        connections = Connections(self.log, settings.timeout, settings.proxies, allowed_connections())
+        protocol: Any = partial(Connection, connections)
+        shutdown_seconds = int(settings.timeout + SHUTDOWN_SECONDS)
         super().__init__(
             uvicorn.Config(
-                self._front, factory=True, lifespan="on", http=LimitedConnection, ws="none",
+                self._front, factory=True, lifespan="on", http=protocol, ws="none",
                 log_config=None, log_level="critical", access_log=False,
                 proxy_headers=False, server_header=False, date_header=True,
-                timeout_keep_alive=30, timeout_graceful_shutdown=int(settings.timeout + SHUTDOWN_SECONDS),
+                timeout_keep_alive=int(IDLE_SECONDS), timeout_graceful_shutdown=shutdown_seconds,
             )
         )  # fmt: skip
         self.service: Service | None = None

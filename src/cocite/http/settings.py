@@ -32,6 +32,7 @@ class Settings:
     adapt: bool = True  # limits follow the load
     watch: float = 2.0  # seconds between checks whether the store has changed
     cors: tuple[str, ...] = ()  # origins whose pages may ask
+    proxies: tuple[str, ...] = ("127.0.0.1", "::1")  # whose X-Forwarded-For is believed
     quiet: bool = False  # log failed requests only
     study: Path | None = None  # the folder of a rating study
 

@@ -1,0 +1,249 @@
+"""Connections of strangers: a time limit in every state, and limits on bytes, on waiting requests and on their number.
+
+uvicorn's own connection has one timer, for the time between requests, and any byte stops it. Here a connection is
+always in one state, and each state has a deadline: waiting for a request, reading its head, reading its body,
+answering it, or idle afterwards. One sweep a second closes those that are late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections import Counter
+from collections.abc import Collection
+from contextlib import suppress
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from cocite.http.responses import Reply, error_reply
+from cocite.http.settings import MAX_QUERY_BYTES
+from cocite.log import Log
+
+HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 12.0, 30.0
+"""For the head of a request; for its body, a little more than the reader of bodies has; between two requests."""
+ANSWER_MARGIN_SECONDS = 15.0
+"""Beyond the time limit of a question: reading its body, and sending the answer to a client that reads slowly."""
+MAX_HEAD_BYTES = MAX_QUERY_BYTES + (16 << 10)
+"""Of request line and headers. Also of anything else that isn't a body: empty lines, chunk sizes, trailers."""
+MAX_HEADERS = 200
+MAX_PIPELINED_REQUESTS = 32
+"""Requests of one connection that may wait while an earlier one is answered."""
+MAX_CLIENT_CONNECTIONS, MAX_CONNECTIONS = 100, 4096
+"""Of one client, and in total; in each worker."""
+RESERVED_FILES, MAX_FILES = 512, 1 << 16
+"""Files for the store, and for its next generation; the most that a worker asks the system for."""
+SWEEP_SECONDS = 1.0
+MAX_LOGGED_CLIENTS = 5
+UNREADABLE = error_reply(400, "BadRequest", "Not an HTTP request, or too long", "Ask about fewer pages at once")
+CROWDED = error_reply(503, "Busy", "Too many connections", "Close idle connections, or try again in 10 s")
+
+
+def allowed_connections() -> int:
+    """How many connections fit beside the store's files. Raises the limit of open files as far as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(16, min(MAX_CONNECTIONS, soft - RESERVED_FILES))
+
+
+@lru_cache(maxsize=4096)
+def client_of(address: str) -> str:
+    """Who counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
+    return address
+
+
+class Connections:
+    """All connections of one worker, by client. It belongs to an event loop."""
+
+    def __init__(
+        self, log: Log, answer_seconds: float = 10.0, proxies: Collection[str] = (), maximum: int = MAX_CONNECTIONS
+    ) -> None:
+        """Clients among `proxies` speak for many others: only the total limits them."""
+        self.answer_seconds = answer_seconds + ANSWER_MARGIN_SECONDS
+        self._log, self._maximum = log, maximum
+        self._proxies = frozenset(map(client_of, proxies))
+        self._clients: dict[str, set[Connection]] = {}
+        self.number = 0
+        self._notes: Counter[tuple[str, str]] = Counter()  # (reason, client) → connections, until the next sweep
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, connection: Connection) -> bool:
+        """Add a connection; False if there is no room. The longest idle one of the busiest client makes room."""
+        own = self._clients.setdefault(connection.client_key, set())
+        busiest = own if len(own) >= MAX_CLIENT_CONNECTIONS and connection.client_key not in self._proxies else None
+        if busiest is None and self.number >= self._maximum:
+            others = (each for client, each in self._clients.items() if client not in self._proxies)
+            busiest = max(others, key=len, default=own)
+        own.add(connection)
+        self.number += 1
+        if self._timer is None:
+            self._timer = connection.loop.call_later(SWEEP_SECONDS, self._sweep, connection.loop)
+        if busiest is None:
+            return True
+        waiting = [each for each in busiest if each.state in ("waiting", "head", "idle") and each is not connection]
+        if not waiting:
+            return False
+        self.close(min(waiting, key=lambda each: each.since), "too many connections")
+        return True
+
+    def discard(self, connection: Connection) -> None:
+        """Forget a connection that has ended."""
+        own = self._clients.get(connection.client_key, set())
+        if connection in own:
+            own.remove(connection)
+            self.number -= 1
+        if not own:
+            self._clients.pop(connection.client_key, None)
+
+    def close(self, connection: Connection, why: str) -> None:
+        """Close a connection without waiting for its client; the log will say why."""
+        self.note(connection, why)
+        self.discard(connection)
+        connection.transport.abort()
+
+    def note(self, connection: Connection, why: str) -> None:
+        """Have the next sweep log why a connection was closed."""
+        self._notes[why, connection.client_key] += 1
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Close connections that are late, and write one line about all that were closed since the last sweep."""
+        now = loop.time()
+        late = [each for own in self._clients.values() for each in own if each.deadline < now]
+        for connection in late:
+            if connection.state == "idle" and not connection.transport.get_write_buffer_size():
+                self.discard(connection)  # as usual
+                connection.transport.abort()
+            else:
+                self.close(connection, f"too slow: {connection.state}")
+        if self._notes:
+            reasons, clients = Counter[str](), Counter[str]()
+            for (why, client), count in self._notes.items():
+                reasons[why] += count
+                clients[client] += count
+            most = dict(clients.most_common(MAX_LOGGED_CLIENTS))
+            self._log.write("closed connections", "warning", why=dict(reasons), clients=most, open=self.number)
+            self._notes.clear()
+        self._timer = loop.call_later(SWEEP_SECONDS, self._sweep, loop) if self._clients else None
+
+
+class Connection(HttpToolsProtocol):
+    """One connection, with limits."""
+
+    state, deadline, since = "waiting", 0.0, 0.0
+    _unread_bytes = 0  # since the last head, part of a body, or end of a request
+    _pending = 0  # requests that aren't answered yet
+    _lost: asyncio.Future[None] | None = None
+    _running: RequestResponseCycle | None = None
+
+    def __init__(self, connections: Connections, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._all = connections
+        self.client_key = ""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.client_key = client_of(self.client[0]) if self.client else ""
+        self._enter("waiting", HEAD_SECONDS)
+        if not self._all.add(self):
+            self._all.note(self, "refused: too many connections")
+            self._send_last(b"503 Service Unavailable", CROWDED)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._all.discard(self)
+        if self._lost is not None and not self._lost.done():
+            self._lost.set_result(None)
+        for cycle in (self._running, *(waiting for waiting, _ in self.pipeline)):
+            if cycle is not None:  # uvicorn tells only the newest
+                cycle.disconnected = True
+                cycle.message_event.set()
+        super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    @property
+    def lost(self) -> asyncio.Future[None]:
+        """Done when the client has gone away."""
+        if self._lost is None:
+            self._lost = self.loop.create_future()
+        return self._lost
+
+    def data_received(self, data: bytes) -> None:
+        """Read some bytes; what is neither head nor body yet is counted, whatever it is."""
+        while data and not self.transport.is_closing():
+            room = MAX_HEAD_BYTES - self._unread_bytes
+            part, data = data[:room], data[room:]
+            self._unread_bytes += len(part)
+            super().data_received(part)
+            if self._unread_bytes >= MAX_HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        if self._pending > MAX_PIPELINED_REQUESTS:
+            raise ValueError("too many requests at once")  # uvicorn answers with 400
+        super().on_message_begin()
+        self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
+        if not self._pending:
+            self._enter("head", HEAD_SECONDS)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MAX_HEADERS:
+            raise ValueError("too many headers")
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self._pending += 1
+        self._unread_bytes = 0
+        self._enter("body", BODY_SECONDS)
+
+    def on_body(self, body: bytes) -> None:
+        self._unread_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._unread_bytes = 0
+        self._enter_next()
+
+    def on_response_complete(self) -> None:
+        self._pending -= 1
+        super().on_response_complete()
+        if self.state != "body":  # its body goes on, whether or not somebody reads it
+            self._enter_next()
+
+    def _enter_next(self) -> None:
+        """The state after a request, or after its answer."""
+        self._enter("answer", self._all.answer_seconds) if self._pending else self._enter("idle", IDLE_SECONDS)
+
+    def _enter(self, state: str, seconds: float) -> None:
+        self.state, self.since = state, self.loop.time()
+        self.deadline = self.since + seconds
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer an unreadable request with an error in the usual shape, unless another answer is on its way."""
+        if self._pending:
+            self._all.close(self, "unreadable")
+            return
+        self._all.note(self, "unreadable")
+        self._send_last(b"400 Bad Request", UNREADABLE)
+
+    def _send_last(self, status: bytes, reply: Reply) -> None:
+        head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+        self.transport.write(head % (status, len(reply.body)) + reply.body)
+        self.transport.close()
