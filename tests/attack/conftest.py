@@ -24,15 +24,6 @@ HONEST_SECONDS = 5.0
 ATTACKER = "127.0.0.66"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them are long, except those marked as smoke tests."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.long)
-            if sys.platform != "linux":
-                item.add_marker(pytest.mark.skip(reason="attackers come from 127.0.0.66, which only Linux has"))
-
-
 class Target:
     """A server under attack."""
 
@@ -96,6 +87,8 @@ def read_all(connection: socket.socket) -> bytes:
 @pytest.fixture(scope="session")
 def target(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:  # noqa: F811
     """One server for all attacks: what one attack leaves behind, the next would meet."""
+    if sys.platform != "linux":
+        pytest.skip("attackers come from 127.0.0.66, which only Linux has")
     with serving(made, tmp_path_factory.mktemp("attack"), "--timeout", "5") as (process, log):
         yield Target(process, log)
 

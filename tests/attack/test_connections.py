@@ -10,7 +10,9 @@ import pytest
 
 from cocite.http.connection import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, MAX_CLIENT_CONNECTIONS, MAX_HEAD_BYTES
 from tests.attack.conftest import ATTACKER, Honest, Target, read_all
+from tests.conftest import long
 
+pytestmark = long
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /api/related HTTP/1.1\r\nHost: localhost\r\n"
 STALLS = {

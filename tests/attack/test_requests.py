@@ -7,7 +7,9 @@ import http.client
 import pytest
 
 from tests.attack.conftest import ATTACKER, Honest, Target
+from tests.conftest import long
 
+pytestmark = long
 PATHS = ["/", "/healthz", "/docs", "/metrics", "/methods", "/static/cocite.css", "/robots.txt", "/nothing",
          "/api/related?url=robin.example", "/api/related?url=", "/api/nothing", "/openapi.json"]  # fmt: skip
 
