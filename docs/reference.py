@@ -10,8 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from cocite import __version__
 from cocite.parameters import Parameter, parameters_of
 
@@ -83,8 +81,11 @@ any number of threads. Parameters are given as for methods: `--by "hubrank(bias=
 
 def commands_of(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """All commands by name, those of groups with the group's name before."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if name == "help":
+            continue
+        if hasattr(command, "list_commands"):
             yield from commands_of(command, f"{before}{name} ")
         else:
             yield before + name, command
@@ -94,7 +95,7 @@ def all_commands() -> dict[str, Any]:
     """All commands of cocite."""
     from cocite.cli import app
 
-    return dict(commands_of(typer.main.get_command(app)))
+    return dict(commands_of(app))
 
 
 def parameters_shown(command: Any) -> tuple[list[Any], str]:
@@ -103,7 +104,7 @@ def parameters_shown(command: Any) -> tuple[list[Any], str]:
     arguments = []
     for each in shown:
         if each.param_type_name == "argument":
-            text = f"{each.metavar}{' ...' if each.nargs == -1 else ''}"
+            text = each.metavar.replace("...", " ...")
             arguments.append(text if each.required else f"[{text}]")
     return shown, " ".join([*arguments, "[OPTIONS]"])
 
@@ -111,7 +112,7 @@ def parameters_shown(command: Any) -> tuple[list[Any], str]:
 def spelled(parameter: Any) -> list[str]:
     """The spellings of a parameter, each with its metavar."""
     if parameter.param_type_name == "argument":
-        return [parameter.metavar]
+        return [parameter.metavar.removesuffix("...")]
     metavar = f" {parameter.metavar}" if parameter.metavar else ""
     options = sorted(
         [*parameter.opts, *parameter.secondary_opts], key=lambda option: (option[:2] == "--", option[:5] == "--no-")
@@ -122,7 +123,7 @@ def spelled(parameter: Any) -> list[str]:
 def meaning(parameter: Any) -> str:
     """The help of a parameter, with its default."""
     default = parameter.default
-    if isinstance(default, bool) or default in (None, "") or parameter.required:
+    if not getattr(parameter, "show_default", False) or parameter.required:
         return str(parameter.help)
     return f"{parameter.help} Default: `{default}`."
 

@@ -47,6 +47,7 @@ class Parameter:
     label: str = ""  # in a form; default: its name
     positional: bool = False  # an argument of the command line, not an option
     joined: bool = False  # an argument of several words, joined by spaces
+    calls: bool = False  # methods, of which a list may have several in one text: `companion,cocitation(unit=site)`
     surfaces: tuple[str, ...] = ("cli", "http", "mcp", "python")
     on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other values of these fields, by surface
 
@@ -61,7 +62,7 @@ class Parameter:
         self._check_length(value)
         converted = self._convert(value)
         if converted is None or not self._allows(converted):
-            shown = repr(value)
+            shown = repr(value) if converted is None or self.type is str else str(value)
             above = self.type is int and self.maximum is None and (converted or 0) > MAX_NUMBER
             raise BadParameter(
                 f"{self.name} must be {self.kind}{' below 10^18' if above else ''}, "
@@ -73,6 +74,8 @@ class Parameter:
         kind = object if self.type is float else self.type  # numbers may be texts
         if not isinstance(items, list | tuple) or not all(isinstance(item, kind) for item in items):
             raise BadParameter(f"{self.name} must be {self.kind}, not {items!r:.100}")
+        if self.calls:
+            items = [call for item in items for call in split_calls(item)]
         if self.max_items is not None and len(items) > self.max_items:
             raise BadParameter(f"{self.name} is given {len(items):,} times; the maximum is {self.max_items:,}")
         if self.type is float:
@@ -212,6 +215,7 @@ _PLAIN = re.compile(r"""[^\s,"'][^\s,]*""")
 _ITEM = rf"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|{_PLAIN.pattern})"""
 _CALL = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _PART = re.compile(rf"""\s*(?:([\w-]+)\s*=\s*({_ITEM}(?:\s+{_ITEM})*)?)?\s*(?:,|$)""")
+_CALLS = re.compile(r"""(?:\((?:"[^"]*"|'[^']*'|[^()"'])*\)?|[^,(])+""")
 _UP_TO_COMMA = re.compile(r"[^,]*")
 
 
@@ -226,6 +230,11 @@ def parse(call: str) -> tuple[str, dict[str, str | tuple[str, ...]]]:
             raise BadParameter(f"{name} is given twice in {call!r:.200}")
         values[name] = items[0] if len(items) == 1 else items or ""
     return found[1].replace("-", "_"), values
+
+
+def split_calls(text: str) -> list[str]:
+    """`companion, cocitation(unit=site, parents=9)` → the two calls: commas in brackets or quotes don't separate."""
+    return [call.strip() for call in _CALLS.findall(text) if call.strip()]
 
 
 def _parts(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:

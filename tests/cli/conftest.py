@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from cocite.cli import app
 from cocite.kernels import jit
@@ -70,5 +71,6 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings of the user's own, and no note on compiling, since some test is always the first to compile."""
     watch = jit.watch
     monkeypatch.setattr(jit, "watch", lambda _: watch(lambda kernel: None))
-    for name in ("COCITE_INDEX", "COCITE_DEBUG", "FORCE_COLOR", "NO_COLOR"):
+    for name in [name for name in os.environ if name.startswith("COCITE_")] + ["FORCE_COLOR", "NO_COLOR"]:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", os.devnull)

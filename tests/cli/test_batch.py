@@ -63,7 +63,7 @@ def test_filters(store: Path, place: Path) -> None:
         (["-o", "r.tsv", "-m", "nonsense"], "Unknown method 'nonsense'. Available:"),
         (["-o", "r.tsv", "--threads", "0"], "--threads must be a whole number from 1 to 256, not 0"),
         (["-o", "r.tsv", "--queries", "none.txt"], "none.txt: no such file or directory; check the path"),
-        ([], "Missing option '--output'"),
+        ([], "--output is missing: a folder of Parquet files"),
     ],
 )
 def test_wrong_use(store: Path, place: Path, monkeypatch: pytest.MonkeyPatch, given: list[str], message: str) -> None:

@@ -7,8 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from cocite import __version__
 from cocite.cli.commands import command, naming_options, run
@@ -49,9 +48,7 @@ def show_echo(screen: Any, asked: Any, result: Any) -> None:
 
 
 def echo(*args: str) -> Any:
-    app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command(Echo, show_echo))
-    return CliRunner().invoke(app, args)
+    return CliRunner().invoke(command(Echo, show_echo), args)
 
 
 def test_arguments_and_options() -> None:
@@ -105,9 +102,7 @@ def show_work(screen: Any, asked: Any, result: Any) -> None:
 
 
 def work(*args: str) -> Any:
-    app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command(Work, show_work))
-    return CliRunner().invoke(app, args)
+    return CliRunner().invoke(command(Work, show_work), args)
 
 
 def test_tasks_are_done_fail_and_are_interrupted() -> None:

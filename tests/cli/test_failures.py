@@ -12,14 +12,13 @@ import time
 from pathlib import Path
 
 import pytest
-import typer
 
 from cocite import __version__
 from cocite.cli import app
 from tests.cli.conftest import run
 
 COCITE = [sys.executable, "-c", "from cocite.cli import main; main()"]
-COMMANDS: list[str] = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS: list[str] = [name for name in app.list_commands(None) if name != "help"]
 
 
 def test_version() -> None:
@@ -58,10 +57,13 @@ def test_help_has_examples_that_are_commands(command: str) -> None:
     ("args", "message"),
     [
         (["fly"], "cocite: No such command 'fly' (see cocite --help)"),
-        (["--fly"], "cocite: No such option: --fly (see cocite --help)"),
+        (["relatd", "a"], "cocite: No such command 'relatd'; did you mean cocite related? (see cocite --help)"),
+        (["nytimes.com"], "did you mean cocite related nytimes.com?"),
+        (["study", "neww"], "did you mean cocite study new?"),
+        (["--fly"], "cocite: No such option '--fly' (see cocite --help)"),
         (["links"], "cocite: Missing argument 'URL' (see cocite links --help)"),
         (["links", "a", "-k", "-1"], "cocite: -k must be a whole number from 0 to 100000, not -1"),
-        (["links", "a", "-k", "x"], "(see cocite links --help)"),
+        (["links", "a", "-k", "x"], "cocite: -k must be a whole number from 0 to 100000, not 'x'"),
         (["info", "--json=1"], "Option '--json' does not take a value"),
     ],
 )

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import typer
 
 from cocite.cli import app
 from cocite.parameters import parameters_of
@@ -31,7 +30,7 @@ def test_the_page_of_filters_is_up_to_date() -> None:
 
 def test_every_command_and_option_is_on_it() -> None:
     page = reference()
-    for name, command in commands_of(typer.main.get_command(app)):
+    for name, command in commands_of(app):
         section = page.partition(f"\n## cocite {name}\n")[2].partition("\n## ")[0]
         assert f"cocite {name}" in section
         for parameter in command.params:
@@ -59,5 +58,5 @@ def test_the_manual_page_is_one() -> None:
     command = ["man", "--warnings", "-l", str(DOCS / "cocite.1")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
-    for name, _ in commands_of(typer.main.get_command(app)):
+    for name, _ in commands_of(app):
         assert f"\n   cocite {name} " in done.stdout

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 import cocite
-from cocite.cli import OPERATIONS as COMMAND_OPERATIONS
 from cocite.cli import app
+from cocite.cli import operations as command_operations
 from cocite.http.app import described
 from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of
@@ -28,8 +27,8 @@ from docs.reference import commands_of
 from tests.cli.conftest import NEWS
 
 DOCS = Path(__file__).parents[2] / "docs"
-COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
-OPERATIONS = [pytest.param(each, id=name) for name, each in COMMAND_OPERATIONS.items()]
+COMMANDS: dict[str, Any] = dict(commands_of(app))
+OPERATIONS = [pytest.param(each, id=name) for name, each in command_operations().items()]
 RETURNING_PAGES = ("batch", "compare", "hubs", "links", "rank", "recommend", "related", "search")
 
 

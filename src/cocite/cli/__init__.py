@@ -1,43 +1,45 @@
 """The command line: `cocite VERB ...`, made from operations.
 
-Nothing slow is imported here: NumPy, Numba and Arrow wait inside the operations, so that `cocite --help` is quick.
+Nothing slow is imported here: NumPy, Numba and Arrow wait inside the operations. A command imports only its own
+operation, so that `cocite related` starts quickly; the help imports all of them.
 """
 
 import os
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
-import typer
+import click
 
 from cocite import __version__
-from cocite.cli.commands import Show, command, show_plainly
+from cocite.cli.commands import command, show_plainly
 from cocite.cli.failures import Commands
-from cocite.cli.tasks.demo import Demo
-from cocite.cli.tasks.other import Reproduce, StudyRate, Warm
-from cocite.cli.tasks.serve import Serve, ServeAssistants
-from cocite.cli.tasks.spark import SparkPages, SparkRank, SparkRelated, SparkStore, show_job
-from cocite.cli.views import answers, quality, store, words
-from cocite.operations.declare import Operation, operations_by_name
+from cocite.operations.declare import Operation, operation_named, operations_by_name
 
 # Matrices are small here, and threads that wait for each other made them 8 to 30 times slower on a busy machine. NumPy
 # reads this when it is loaded, which no command has done yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-OWN = (Demo, Serve, ServeAssistants, Warm, Reproduce, StudyRate, SparkPages, SparkStore, SparkRank, SparkRelated)
-OPERATIONS: dict[str, type[Operation]] = {**operations_by_name(), **{each.about.name: each for each in OWN}}
-SHOWN_BY: dict[str, Show] = {
-    "demo": show_plainly, "build": store.show_built, "add": store.show_built, "remove": store.show_built,
-    "clicks": store.show_clicks, "related": answers.show_pages, "recommend": answers.show_pages,
-    "compare": answers.show_comparison, "batch": answers.show_batch, "similarity": answers.show_similarity,
-    "methods": store.show_methods, "evaluate": quality.show_evaluation, "reproduce": show_plainly,
-    "hubs": answers.show_hubs, "communities": words.show_communities, "filter": words.show_filtered,
-    "cluster": answers.show_groups,
-    "search": answers.show_found, "keywords": words.show_keywords, "rank": store.show_rank, "links": store.show_links,
-    "info": store.show_info, "check": store.show_check, "export": store.show_exported, "serve": show_plainly,
-    "mcp": show_plainly, "site": quality.show_site, "warm": show_plainly, "study new": quality.show_new_study,
-    "study rate": show_plainly, "study report": quality.show_evaluation, "spark pages": show_job,
-    "spark store": show_job, "spark rank": show_job, "spark related": show_job,
+SHOWN_BY = {
+    "demo": "", "build": "store.show_built", "add": "store.show_built", "remove": "store.show_built",
+    "clicks": "store.show_clicks", "related": "answers.show_pages", "recommend": "answers.show_pages",
+    "compare": "answers.show_comparison", "batch": "answers.show_batch", "similarity": "answers.show_similarity",
+    "methods": "store.show_methods", "evaluate": "quality.show_evaluation", "reproduce": "",
+    "hubs": "answers.show_hubs", "communities": "words.show_communities", "filter": "words.show_filtered",
+    "cluster": "answers.show_groups", "search": "answers.show_found", "keywords": "words.show_keywords",
+    "rank": "store.show_rank", "links": "store.show_links", "info": "store.show_info", "check": "store.show_check",
+    "export": "store.show_exported", "serve": "", "mcp": "", "site": "quality.show_site", "warm": "",
+    "study new": "quality.show_new_study", "study rate": "", "study report": "quality.show_evaluation",
+    "spark pages": "spark.show_job", "spark store": "spark.show_job", "spark rank": "spark.show_job",
+    "spark related": "spark.show_job",
 }  # fmt: skip
 """How results are shown, in the order of the help; other operations follow, shown plainly."""
+TASKS = {
+    "demo": "demo.Demo", "serve": "serve.Serve", "mcp": "serve.ServeAssistants", "warm": "other.Warm",
+    "reproduce": "other.Reproduce", "study rate": "other.StudyRate", "spark pages": "spark.SparkPages",
+    "spark store": "spark.SparkStore", "spark rank": "spark.SparkRank", "spark related": "spark.SparkRelated",
+}  # fmt: skip
+"""Operations that only the command line has."""
 GROUPS = {
     "study": """Have people rate the results of methods without knowing which method found them.
 
@@ -56,47 +58,116 @@ Examples:
   cocite spark related shards -o related -m proximity
 """,
 }
-app = typer.Typer(
-    name="cocite", cls=Commands, add_completion=True, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode=None,
-)  # fmt: skip
-groups = {name: typer.Typer(cls=Commands, rich_markup_mode=None, help=text) for name, text in GROUPS.items()}
-for name in dict.fromkeys((*SHOWN_BY, *OPERATIONS)):
-    group = groups.get(name.partition(" ")[0], app)
-    group.command()(command(OPERATIONS[name], SHOWN_BY.get(name, show_plainly)))
-for name, group in groups.items():
-    app.add_typer(group, name=name)
+HELP = """Which pages are related to this page? Related pages from links, in milliseconds, with reasons.
+
+First build a store from crawls, archives, link lists or bookmarks; then ask it. Commands use the store given by -i,
+else $COCITE_INDEX, else ./web.cocite.
+
+\b
+Examples:
+  cocite demo                                a sample web, in one command
+  cocite build crawl.warc.gz -o web.cocite   a store of your own
+  cocite related nytimes.com                 related pages, and why
+"""
 
 
-def show_version(wanted: bool) -> None:
+def operations() -> dict[str, type[Operation]]:
+    """Every operation of the command line, in the order of the help."""
+    named = {**{name: _task(name) for name in TASKS}, **operations_by_name()}
+    return {name: named[name] for name in dict.fromkeys((*SHOWN_BY, *named))}
+
+
+def _task(name: str) -> type[Operation]:
+    return _find("tasks", TASKS[name])  # type: ignore[no-any-return]
+
+
+def _find(folder: str, path: str) -> Any:
+    module, _, name = path.partition(".")
+    folder = "tasks" if module == "spark" else folder
+    return getattr(import_module(f"cocite.cli.{folder}.{module}"), name)
+
+
+class LazyCommands(Commands):
+    """Commands that are made when they are needed; `before` is the group's name, with a space."""
+
+    def __init__(self, name: str, before: str = "", **about: Any) -> None:
+        super().__init__(name, **about)
+        self.before = before
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """All names, in the order of the help."""
+        names = [name.removeprefix(self.before) for name in operations() if name.startswith(self.before)]
+        return [*dict.fromkeys(name.partition(" ")[0] for name in names), *([] if self.before else ["help"])]
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """The command of this name, made from its operation."""
+        name = self.before + cmd_name
+        if name not in self.commands:
+            if not self.before and cmd_name in GROUPS:
+                self.commands[name] = LazyCommands(cmd_name, f"{cmd_name} ", help=GROUPS[cmd_name])
+            elif name == "help":
+                self.commands[name] = click.Command(
+                    "help", callback=show_help, params=[click.Argument(["words"], nargs=-1, metavar="COMMAND")],
+                    help="Show the help of a command.",
+                )  # fmt: skip
+            elif (operation := _task(name) if name in TASKS else operation_named(name)) is not None:
+                view = SHOWN_BY.get(name, "")
+                self.commands[name] = command(operation, _later(view) if view else show_plainly)
+        return self.commands.get(name)
+
+
+def _later(view: str) -> Callable[[Any, Any, Any], None]:
+    """A view that is imported when it shows something."""
+    return lambda screen, asked, result: _find("views", view)(screen, asked, result)
+
+
+@click.pass_context
+def show_help(ctx: click.Context, words: tuple[str, ...]) -> None:
+    """`cocite help related`: the same as `cocite related --help`."""
+    ctx.exit(ctx.find_root().command.main([*words, "--help"], "cocite", standalone_mode=False) or 0)
+
+
+def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        typer.echo(f"cocite {__version__}")
-        raise typer.Exit
+        click.echo(f"cocite {__version__}")
+        ctx.exit()
 
 
-@app.callback(invoke_without_command=True)
-def cocite(
-    ctx: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and stop.")
-    ] = False,
-) -> None:
-    """Which pages are related to this page? Related pages from links, in milliseconds, with reasons.
+def show_completion(ctx: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Print what a shell has to read to complete commands and options."""
+    if shell:
+        from click.shell_completion import get_completion_class
 
-    First build a store from crawls, archives, link lists or bookmarks; then ask it. Commands use the store given by -i,
-    else $COCITE_INDEX, else ./web.cocite.
+        found = get_completion_class(shell)
+        assert found is not None, "a choice of the option"
+        click.echo(found(app, {}, "cocite", "_COCITE_COMPLETE").source())
+        ctx.exit()
 
-    \b
-    Examples:
-      cocite demo                                a sample web, in one command
-      cocite build crawl.warc.gz -o web.cocite   a store of your own
-      cocite related nytimes.com                 related pages, and why
-    """
+
+@click.pass_context
+def show_overview(ctx: click.Context) -> None:
+    """Without a command, the help."""
     if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
+        click.echo(ctx.get_help())
+
+
+app = LazyCommands(
+    "cocite", help=HELP, callback=show_overview, invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[
+        click.Option(
+            ["--version", "-V"], is_flag=True, is_eager=True, expose_value=False, callback=print_version,
+            help="Show the version and stop.",
+        ),
+        click.Option(
+            ["--show-completion"], type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL", is_eager=True,
+            expose_value=False, callback=show_completion, help="Print the completion script of bash, zsh or fish.",
+        ),
+    ],
+)  # fmt: skip
 
 
 def main() -> None:
     """The program `cocite`."""
-    typer.main.get_command(app)(prog_name="cocite")
+    app(prog_name="cocite")

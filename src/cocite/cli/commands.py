@@ -3,18 +3,18 @@
 A view is a function that shows a result on a terminal: `show(screen, asked, result)`.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import Parameter as Argument
-from inspect import Signature
-from keyword import iskeyword
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
+from click.core import ParameterSource
 
 from cocite.cli.failures import NOTHING, WRONG, complain
 from cocite.cli.files import with_page_lists
+from cocite.cli.settings import settings_of
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
@@ -38,29 +38,51 @@ def show_plainly(screen: Screen, asked: Any, result: Any) -> None:
             screen.line(f"{name}  ", "  ".join(map(str, row.values())) if isinstance(row, dict) else str(row))
 
 
-def command(operation: type[Operation], show: Show = show_plainly) -> Callable[..., None]:
-    """The command of an operation, for Typer."""
+class OperationCommand(click.Command):
+    """The command of an operation. Options that aren't given have the values of the settings."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """A context with the values of the files of settings as defaults."""
+        parent: click.Context | None = extra.get("parent")
+        options = [each.name for each in self.params if isinstance(each, click.Option) and each.name]
+        extra["default_map"] = {} if parent is None else settings_of(self.name or "", options, parent)
+        return super().make_context(*args, **extra)
+
+
+def command(operation: type[Operation], show: Show = show_plainly) -> OperationCommand:
+    """The command of an operation."""
     about = operation.about
     declared = sorted((each for _, each in parameters_on(operation, "cli")), key=lambda each: not each.positional)
     own = [*([STORE_OPTION] if about.store else []), *([JSON_OPTION] if about.json else [])]
     joined = {each.name for each in declared if each.joined}
 
     def run_command(**given: Any) -> None:
+        start_logging(given.pop("verbose"))
         index, json = (given.pop(each.name) if each in own else each.default for each in (STORE_OPTION, JSON_OPTION))
-        values = {name.rstrip("_"): value for name, value in given.items() if value is not None}
+        values = {name: value for name, value in given.items() if value not in (None, ())}
         values |= {name: " ".join(value) for name, value in values.items() if name in joined}
         for name in values.keys() & {"method", "methods"}:
             one = isinstance(values[name], str)
             values[name] = with_page_lists(values[name]) if one else list(map(with_page_lists, values[name]))
         run(operation, show, values, index, json)
 
-    run_command.__name__ = about.name.rpartition(" ")[2]
     examples = "".join(f"\n  {example}" for example in about.examples)
-    run_command.__doc__ = "\n\n".join(
-        filter(None, (about.summary, about.help, about.command_help, f"\b\nExamples:{examples}"))
-    )
-    run_command.__signature__ = Signature([_argument(each) for each in (*declared, *own)])  # type: ignore[attr-defined]
-    return run_command
+    help = "\n\n".join(filter(None, (about.summary, about.help, about.command_help, f"\b\nExamples:{examples}")))
+    verbose = click.Option(["--verbose", "-v"], count=True, help="Log what is done on standard error; -vv logs more.")
+    params = [*(_parameter(each, about.name) for each in (*declared, *own)), verbose]
+    name = about.name.rpartition(" ")[2]
+    return OperationCommand(name, callback=run_command, params=params, help=help)
+
+
+def start_logging(verbose: int) -> None:
+    """Log what cocite does (`cocite.*`) on standard error: main steps, or with more than one -v everything."""
+    log = logging.getLogger("cocite")
+    if verbose and not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
+        log.addHandler(handler)
+    if verbose:
+        log.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
 
 
 def run(operation: type[Operation], show: Show, values: dict[str, Any], index: str = "", json: bool = False) -> None:
@@ -87,10 +109,10 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
         show(screen, asked, result)
     if failure := asked.failure(result):
         complain(failure)
-        raise typer.Exit(WRONG)
+        raise click.exceptions.Exit(WRONG)
     if why := asked.why_empty(web, result):
         complain(": ".join(filter(None, (why, asked.commands_to_try(web, result)))))
-        raise typer.Exit(NOTHING)
+        raise click.exceptions.Exit(NOTHING)
 
 
 def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:
@@ -117,33 +139,49 @@ def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:
 
 @contextmanager
 def naming_options(parameters: type[Checked]) -> Iterator[None]:
-    """Errors about a parameter name it as it is written on the command line: `--per-site`, not `per_site`."""
+    """Errors about a parameter name it as the user wrote it: `--per-site`, a variable, or a line of the settings."""
     try:
         yield
     except BadParameter as error:
         name, _, rest = str(error).partition(" ")
         for field, each in parameters_on(parameters, "cli"):
             if name in (field, each.name) and not each.positional:
-                raise BadParameter(f"{max(_flags(each), key=len)} {rest}") from error
+                raise BadParameter(f"{max(_flags(each), key=len)} {rest}{_where(each.name)}") from error
         raise
 
 
-def _argument(each: Parameter) -> Argument:
-    """A parameter as Typer wants it: its type, with what is declared of it."""
+def _where(name: str) -> str:
+    """Where the value of an option is from, if not from the command line."""
+    ctx = click.get_current_context(silent=True)
+    source = ctx and ctx.get_parameter_source(name)
+    if source == ParameterSource.DEFAULT_MAP:
+        return " (from cocite.toml)"
+    return " (from an environment variable)" if source == ParameterSource.ENVIRONMENT else ""
+
+
+def _parameter(each: Parameter, command: str) -> click.Parameter:
+    """A parameter as Click has it. Values are texts: `Parameter.check` converts them, and says what is wrong."""
+    about: dict[str, Any] = {"metavar": each.metavar or METAVARS.get(each.type), "required": each.required}
     many = each.many or each.joined
-    kind: Any = (list[str] if each.positional and each.required else list[str] | None) if many else each.type
-    about: dict[str, Any] = {"metavar": each.metavar or METAVARS.get(each.type), "help": f"{each.help}."}
-    default = Argument.empty if each.required else None if many else each.default
     if each.positional:
-        annotated: Any = Annotated[kind, typer.Argument(**about, show_default=False)]
-    else:
-        about |= {
-            "envvar": "COCITE_INDEX" if each is STORE_OPTION else None,
-            "show_default": each.default not in ("", None),
-        }
-        annotated = Annotated[kind, typer.Option(*_flags(each), **about)]
-    name = f"{each.name}_" if iskeyword(each.name) else each.name
-    return Argument(name, Argument.KEYWORD_ONLY, annotation=annotated, default=default)
+        about["metavar"] += "..." if many else ""
+        return click.Argument([each.name], help=f"{each.help}.", nargs=-1 if many else 1, **about)
+    is_flag = each.type is bool and not each.choices
+    return click.Option(
+        [each.name, *_flags(each)], help=f"{each.help}.", multiple=each.many, is_flag=is_flag,
+        show_default=not is_flag and each.default not in ("", None, ()),
+        default=None if many or each.required or (is_flag and each.default is None) else each.default,
+        type=bool if is_flag else MethodCalls() if each.calls and each.many else str,
+        envvar=[f"COCITE_{command.replace(' ', '_')}_{each.name}".upper(), f"COCITE_{each.name}".upper()],
+        **({} if is_flag else about),
+    )  # fmt: skip
+
+
+class MethodCalls(click.types.StringParamType):
+    """Several methods in one text, as an environment variable has them: commas separate them, not spaces."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [rv]
 
 
 def _flags(each: Parameter) -> tuple[str, ...]:

@@ -8,18 +8,16 @@ import os
 import re
 import sys
 import traceback
+from difflib import get_close_matches
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
+import click
+from click.exceptions import Abort, Exit, UsageError
 
 from cocite.errors import CociteError, UnknownPage, UnknownWord, os_message
 from cocite.text import clean
 
 NOTHING, WRONG, UNKNOWN, BUG, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
-
-UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Click's class; its module depends on the version of Typer."""
 
 
 def complain(message: str) -> None:
@@ -81,7 +79,7 @@ def discard_output() -> None:
         pass
 
 
-class Commands(TyperGroup):
+class Commands(click.Group):
     """The commands, failing as described above."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
@@ -97,7 +95,7 @@ class Commands(TyperGroup):
             code = self._wrong_use(error)
         except BrokenPipeError as error:
             code = explain(error)
-        except typer.Abort:
+        except Abort:
             code = INTERRUPTED
         if not standalone_mode:
             return code
@@ -108,11 +106,31 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, CociteError, OSError, MemoryError) as error:
-            raise typer.Exit(explain(error)) from error
+            raise Exit(explain(error)) from error
         except Exception as error:
-            if isinstance(error, UsageError | typer.Exit | typer.Abort):
+            if isinstance(error, UsageError | Exit | Abort):
                 raise
-            raise typer.Exit(explain(error)) from error
+            raise Exit(explain(error)) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every command with its whole summary: Click cuts what is longer than a line."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, (each.help or "").partition("\n\n")[0]) for name, each in found if each is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """A command by its name. An address in its place is a question."""
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError as error:
+            if close := get_close_matches(args[0], self.list_commands(ctx), 1):
+                hint = f"{ctx.command_path} {close[0]}"
+            elif "." in args[0].strip("."):
+                hint = f"cocite related {args[0]}"
+            else:
+                raise
+            raise UsageError(f"No such command {args[0]!r:.100}; did you mean {hint}?", error.ctx) from error
 
     @staticmethod
     def _wrong_use(error: Any) -> int:

@@ -3,6 +3,7 @@
 FORMAT.md lists them. Kernels trust their types and lengths, so `contradictions` checks both before anything is read.
 """
 
+import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shlex import quote
@@ -67,6 +68,8 @@ class Arrays(dict[str, NDArray[Any]]):
         if expected and manifest.get("id") != expected:
             raise BadStore(f"{path} was changed meanwhile by another command: open it again")
         arrays = cls(mapped, manifest, path)
+        facts = folder.name, arrays.pages, arrays.links
+        logging.getLogger("cocite.store").info("Opened %s: %s, %s pages, %s links", path, *facts)
         if wrong := list(contradictions(mapped, arrays.pages, arrays.links)):
             raise invalid_manifest(path, f" ({', '.join(wrong)})")
         return arrays

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
@@ -212,15 +211,15 @@ def addresses(names: PageNames, first: int, count: int, marked: bool = False) ->
 
 
 @contextmanager
-def mapped_addresses(
-    names: PageNames, beside: Path | None, progress: Progress, marked: bool = False
-) -> Iterator[pa.Array]:
+def mapped_addresses(names: PageNames, beside: Path | None, progress: Progress, marked: bool = False) -> Iterator[Any]:
     """All addresses as an Arrow array, item p for page p, while the context lasts.
 
     They are decoded in page order to a file, and mapped: links name their targets in any order, whatever their number.
     With `marked` they have the form of page records: `name:` before opaque names, `host:` before addresses without a
     scheme. `beside` is a file in whose folder there is room.
     """
+    import pyarrow as pa
+
     room, pages = None if beside is None else beside.absolute().parent, names.arrays.pages
     with tempfile.TemporaryDirectory(prefix=".cocite-export-", dir=room, ignore_cleanup_errors=True) as folder:
         file, ends = Path(folder) / "addresses", [np.zeros(1, np.int64)]

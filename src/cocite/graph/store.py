@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,9 @@ from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.codec.look_up import find_position
 from cocite.pages.site import Sites
-from cocite.sources.records import Link, Page, ReadReport, batch
+
+if TYPE_CHECKING:
+    from cocite.sources.records import Page
 
 
 class Graph:
@@ -51,6 +53,7 @@ class Graph:
     def from_records(cls, pages: Sequence[Page]) -> Graph:
         """Build a graph of page records in memory: the same as a store of them, without a disk."""
         from cocite.graph.build.passes import build_in_memory
+        from cocite.sources.records import ReadReport, batch
 
         return cls(build_in_memory([batch(list(pages))], ReadReport()))
 
@@ -66,6 +69,8 @@ class Graph:
         >>> graph.pages, graph.links_from(graph.find("a.example")).targets.tolist()
         (2, [1])
         """
+        from cocite.sources.records import Link, Page
+
         pages = {url: Page(url, title) for url, title in (titles or {}).items()}
         for source, target, *block in links:
             pages.setdefault(source, Page(source)).links.append(Link(target, block=block[0] if block else None))

@@ -8,6 +8,7 @@ only other kernels call), and with garbage collection paused. `cocite/warm.py` c
 
 import gc
 import itertools
+import logging
 import os
 import threading
 import time
@@ -17,7 +18,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
-from numba.core import bytecode, event
+from numba.core import bytecode, caching, event
+from numba.core.runtime.nrt import rtsys
 from numba.experimental import function_type  # noqa: F401 - Numba would import it while other threads run kernels
 from numba.np import linalg
 
@@ -45,7 +47,22 @@ def _number_from_random_start() -> None:
     bytecode.FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))
 
 
+def _load_without_registries() -> None:
+    """Load cached kernels without Numba's tables of how to compile: filling them took 0.1 s of every command.
+
+    Numba fills them again before it compiles, so only its run-time system is needed here.
+    """
+
+    def load_overload(cache: Any, signature: Any, target: Any) -> Any:
+        rtsys.initialize(target)
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, target)
+
+    caching.Cache.load_overload = load_overload  # type: ignore[method-assign]
+
+
 _load_array_functions()
+_load_without_registries()
 _number_from_random_start()
 os.register_at_fork(after_in_child=_number_from_random_start)
 
@@ -128,7 +145,9 @@ class Compilation(event.Listener):
                 return
             self._since = time.monotonic()
             self.kernels += 1
-        self._started(event.data["dispatcher"].py_func.__name__)
+        name = event.data["dispatcher"].py_func.__name__
+        logging.getLogger("cocite.kernels").debug("Compiling %s", name)
+        self._started(name)
 
     def on_end(self, event: Any) -> None:
         with self._lock:

@@ -109,12 +109,23 @@ def operation(
 @cache
 def operations_by_name() -> dict[str, type[Operation]]:
     """All operations: every class that is declared in a file of this folder."""
-    found = {}
-    for module in pkgutil.walk_packages(operations.__path__, f"{operations.__name__}."):
-        for value in vars(import_module(module.name)).values():
-            if isinstance(value, type) and issubclass(value, Operation) and "about" in vars(value):
-                found[value.about.name] = value
-    return dict(sorted(found.items()))
+    return dict(sorted(item for module in _modules() for item in _declared_in(module).items()))
+
+
+def operation_named(name: str) -> type[Operation] | None:
+    """One operation. If a file has its name, only this file is imported, so that commands start quickly."""
+    file = next((module for module in _modules() if module.rpartition(".")[2] == name.partition(" ")[0]), "")
+    return (_declared_in(file).get(name) if file else None) or operations_by_name().get(name)
+
+
+def _modules() -> list[str]:
+    return [module.name for module in pkgutil.walk_packages(operations.__path__, f"{operations.__name__}.")]
+
+
+def _declared_in(module: str) -> dict[str, type[Operation]]:
+    values = vars(import_module(module)).values()
+    declared = [each for each in values if isinstance(each, type) and issubclass(each, Operation)]
+    return {each.about.name: each for each in declared if "about" in vars(each)}
 
 
 def parameters_on(cls: Any, surface: str) -> tuple[tuple[str, Parameter], ...]:

@@ -62,7 +62,7 @@ def method(
     """The method, with its parameters."""
     return parameter(
         default, help, max_length=MAX_METHOD_LENGTH, **{
-            "metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion",
+            "metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion", "calls": True,
             "on": {"http": TEXT_BOUNDS, "mcp": TEXT_BOUNDS}, **about,
         },
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """The question itself: addresses and a method → Answers. Every front end asks through here."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
@@ -25,6 +26,7 @@ MAX_RESULTS = 100_000
 MAX_QUERY_PAGES = 1000
 UNWANTED_RESULTS = 1000
 """Pages related to an unwanted page that are unwanted too, where they are closer to it than to the query."""
+_log = logging.getLogger("cocite.ask")
 _K = Parameter(name="k", help="Maximum number of results", type=int, default=10, minimum=0, maximum=MAX_RESULTS)
 
 
@@ -104,6 +106,7 @@ def ask(
             for rank, ((page, score), why) in enumerate(zip(chosen, evidence, strict=True), 1)
         ]
         about = about_store(graph)
+        _log.info("%s for %s: %s results in %.1f ms", method, asked.texts, len(answers), passed())
         return Answers(
             asked.texts, method.name, values_of(params), tuple(used), tuple(answers), about, passed(),
             ". ".join(notes), scores.steps, facts,

@@ -1,5 +1,6 @@
 """Open a source: recognise what a path or address is, and read it as a stream of record batches."""
 
+import logging
 import re
 import shlex
 import sys
@@ -51,6 +52,7 @@ def open_source(
         name, size, read = _reader(spec, Path(spec), report, kind, options)
     except OSError as error:
         raise BadSource(f"Cannot open {shorten(spec)}: {error.strerror}; check the path and its permissions") from error
+    logging.getLogger("cocite.sources").info("%s: %s, %s bytes", spec, name, size or "unknown")
     return Source(spec, name, size, report, read, text)
 
 

@@ -203,8 +203,8 @@ def test_rounds_and_residual_are_reported() -> None:
         ("pagerang", f"Unknown rank 'pagerang'; did you mean pagerank? Available: {', '.join(ranks.names())}"),
         ("pagerank(bias=hubs)", "pagerank has no parameter 'bias'; it has tolerance, rounds, jump"),
         ("hubrank(bias=all)", "bias must be one of hubs, authorities, not 'all'"),
-        ("pagerank(jump=0)", "jump must be a number from 0.001 to 0.999, not '0'"),
-        ("pagerank(tolerance=nan)", "tolerance must be a number from 1e-14 to 1, not 'nan'"),
+        ("pagerank(jump=0)", "jump must be a number from 0.001 to 0.999, not 0"),
+        ("pagerank(tolerance=nan)", "tolerance must be a number from 1e-14 to 1, not nan"),
     ],
 )  # fmt: skip
 def test_wrong_names_and_parameters(call: str, message: str) -> None:

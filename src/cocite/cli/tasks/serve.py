@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
+import click
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
@@ -76,8 +76,8 @@ class Serve(Task):
         if study is not None:
             read(study)
         listening = listen(settings)
-        typer.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
-        raise typer.Exit(serve(settings, listening))
+        click.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
+        raise click.exceptions.Exit(serve(settings, listening))
 
 
 def origins(given: Sequence[str]) -> tuple[str, ...]:
@@ -134,5 +134,5 @@ class ServeAssistants(Task):
         from cocite.http.settings import Settings
 
         security, listening = security_of(self.host, self.name), listen(Settings(store, self.host, self.port))
-        typer.echo(f"Serving {store} to assistants at {address_of(listening)}{MCP_PATH} (Ctrl-C to stop)", err=True)
+        click.echo(f"Serving {store} to assistants at {address_of(listening)}{MCP_PATH} (Ctrl-C to stop)", err=True)
         serve_http(store, self.timeout, listening, security)

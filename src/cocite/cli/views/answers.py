@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import typer
+import click
 
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.operations.pages.batch import Batch, BatchSummary
@@ -22,7 +22,7 @@ def show_pages(screen: Screen, asked: Any, result: Answers | CollectionResults) 
     elif asked.csv or asked.tsv:
         from cocite.results.present import separated
 
-        typer.echo(separated(result, "\t" if asked.tsv else ","), nl=False)
+        click.echo(separated(result, "\t" if asked.tsv else ","), nl=False)
     else:
         show_answers(screen, result, asked.all_reasons)
 

@@ -10,6 +10,7 @@ texts     titles, headings, anchors, text, in page order                     gat
 finish    the new generation becomes the current one                         graph/generation.py
 """
 
+import logging
 import os
 import time
 from collections import Counter
@@ -144,6 +145,7 @@ class Passes:
         """Note the seconds since the last pass."""
         now = time.perf_counter()
         self.seconds[name], self._last = now - self._last, now
+        logging.getLogger("cocite.build").info("%s took %.3f s", name, self.seconds[name])
 
     def run(self, sources: Iterable[RecordSource]) -> dict[str, Any]:
         """Write all arrays; returns the manifest."""

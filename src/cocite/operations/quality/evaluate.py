@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 def methods_option(verb: str, default: str) -> Any:
     """The methods to compare."""
     return parameter(
-        (), f"A method to {verb}; may be repeated (default: {default})", metavar="METHOD", flags=("--method", "-m")
+        (),
+        f"A method to {verb}; may be repeated (default: {default})",
+        metavar="METHOD",
+        flags=("--method", "-m"),
+        calls=True,
     )
 
 
