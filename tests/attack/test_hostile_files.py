@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cocite.sources.collections.link_list import web_link
 from cocite.sources.open_source import open_source
+from cocite.sources.parquet import DAMAGED_GROUP, _idle
+from cocite.sources.parquet_worker import MEMORY_BYTES
 from cocite.sources.records import ReadReport
+from tests.conftest import long
+from tests.faults.dying import in_child
+
+GIB = 1 << 30
 
 
 def rows_of(path: Path, kind: str | None = None) -> tuple[int, ReadReport]:
@@ -39,3 +49,51 @@ def test_an_address_of_blanks() -> None:
     """A megabyte of spaces took an hour; addresses with line breaks are read as browsers read them."""
     assert web_link("https://a.example/", "https://b.example/" + " " * (1 << 20) + "x") is not None
     assert web_link("https://a.example/", " https://b.example/c \n d\t/e ") == "https://b.example/cd/e"
+
+
+def repeated(text: str, times: int) -> pa.Array:
+    """One text many times: a few bytes in a file."""
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, np.int32)), pa.array([text]))
+
+
+def long_texts() -> pa.Table:
+    return pa.table({"url": repeated("https://a.example/", 60_000), "text": repeated("x" * 65_000, 60_000)})
+
+
+def one_long_record() -> pa.Table:
+    links = pa.ListArray.from_arrays(pa.array([0, 40_000_000], pa.int32()), repeated("https://b.example/", 40_000_000))
+    return pa.table({"url": ["https://a.example/"], "links": links})
+
+
+@pytest.mark.parametrize("make", [long_texts, pytest.param(one_long_record, marks=long)])
+def test_a_small_parquet_file_that_describes_gigabytes(tmp_path: Path, make: object) -> None:
+    """528 bytes took 5.9 GB, and 668 bytes 4.2 GB. Now a process of its own refuses them, and the rest is read."""
+    path, sound = tmp_path / "a.parquet", tmp_path / "b.parquet"
+
+    def write() -> bool:
+        options = {"data_page_size": GIB, "dictionary_pagesize_limit": GIB, "max_rows_per_page": GIB}
+        pq.write_table(make(), path, compression="zstd", store_schema=False, **options)  # type: ignore[operator]
+        pq.write_table(pa.table({"url": ["https://c.example/"]}), sound)
+        return True
+
+    def read() -> list[object]:
+        before = peak(resource.RUSAGE_SELF)
+        skipped = dict(rows_of(path)[1].skipped)
+        rows, _ = rows_of(sound)
+        took = peak(resource.RUSAGE_SELF) - before
+        for worker in _idle:
+            worker.end()
+        return [skipped, rows, took, peak(resource.RUSAGE_CHILDREN)]
+
+    assert in_child(write)
+    assert path.stat().st_size < 1000
+    skipped, rows, took, of_worker = in_child(read)
+    assert skipped[DAMAGED_GROUP] == 1
+    assert rows == 1
+    assert took < GIB // 8
+    assert of_worker < MEMORY_BYTES + GIB // 2
+
+
+def peak(who: int) -> int:
+    """The largest memory so far, in bytes."""
+    return resource.getrusage(who).ru_maxrss << 10

@@ -21,13 +21,10 @@ from cocite.sources.arrow_batches import MAX_INT32, to_schema
 from cocite.sources.compressed import BYTE_ORDER_MARK, open_lines
 from cocite.sources.edges.layout import are_named
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
+from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
 from cocite.sources.records import BATCH_LINKS, SCHEMA, Link, Page, ReadReport, expect_some
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
-BATCH_ROWS = 1 << 16
-BATCH_ENCODED_BYTES = 4 << 20
-"""Encoded bytes of a row group read at a time: 70,000 plain links. Where a dictionary makes an address two bytes or
-less, these are some millions of links and 100 MB."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE_SURROGATE = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -60,20 +57,6 @@ def first_record(head: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
-
-
-def parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file."""
-    with open_parquet(path) as file:
-        return list(file.schema_arrow.names)
-
-
-def _damaged_parquet(path: Path, error: Exception) -> BadSource:
-    return BadSource(f"{path.name} is an incomplete or damaged Parquet file ({_line(error)}): write or copy it again")
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:150]
 
 
 def read_records(path: Path, report: ReadReport, options: ReadOptions) -> Items:
@@ -274,34 +257,6 @@ def _parquet_batches(path: Path, report: ReadReport, text: bool) -> Iterator[pa.
             parts = 1 + len(batch.column("links").flatten()) // BATCH_LINKS
             rows = max(1, batch.num_rows // parts)
             yield from (batch.slice(start, rows) for start in range(0, batch.num_rows, rows))
-
-
-def open_parquet(path: Path) -> Any:
-    """Open a Parquet file. Without pre_buffer, pages instead of whole column chunks are held in memory."""
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged_parquet(path, error) from error
-
-
-def row_groups(
-    file: Any, path: Path, columns: list[str], rows: int | None, report: ReadReport
-) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of all row groups, of `rows` rows or of bounded size. Damaged groups are counted."""
-    bytes_per_row = path.stat().st_size / max(1, file.metadata.num_rows)
-    for number in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(number)
-        # The sizes of single columns would be more exact, but reading them from a damaged file ends the process.
-        encoded = max(1, group.total_byte_size / max(1, group.num_rows))
-        size = rows or max(1, min(BATCH_ROWS, int(BATCH_ENCODED_BYTES / encoded)))
-        try:
-            for batch in file.iter_batches(size, row_groups=[number], columns=columns, use_threads=False):
-                report.read["bytes"] += int(batch.num_rows * bytes_per_row)
-                yield batch
-        except (pa.ArrowException, OSError, ValueError) as error:
-            report.skip("damaged row group of a Parquet file", f"{path.name}: {_line(error)}")
 
 
 def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:

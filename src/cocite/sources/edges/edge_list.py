@@ -23,7 +23,8 @@ from cocite.sources.arrow_batches import as_texts
 from cocite.sources.compressed import head, line_blocks
 from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix, kind_choices
-from cocite.sources.page_records import first_record, open_parquet, parquet_columns, row_groups
+from cocite.sources.page_records import first_record
+from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
 from cocite.sources.records import ReadReport, expect_some, link_batch, trimmed
 
 BATCH_ROWS = 1 << 17
