@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import random
 import resource
 from pathlib import Path
 
@@ -10,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cocite.site.read import list_files
+from cocite.sources.archives.archive_records import DAMAGED_PART
 from cocite.sources.collections.link_list import web_link
 from cocite.sources.open_source import open_source
 from cocite.sources.parquet import DAMAGED_GROUP, _idle
@@ -27,9 +32,10 @@ def rows_of(path: Path, kind: str | None = None) -> tuple[int, ReadReport]:
     return sum(batch.num_rows for batch in open_source(str(path), report, kind=kind).records()), report
 
 
-def warc(head: bytes) -> bytes:
-    """A WARC file of one response with one link, and more lines in the head of the response."""
-    http = b"HTTP/1.1 200 OK\r\n" + head + b"\r\nContent-Type: text/html\r\n\r\n<a href=https://b.example/>b</a>"
+def warc(head: bytes, text: bytes = b"") -> bytes:
+    """A WARC file of one response with one link, and more in its head or in its text."""
+    html = b"<a href=https://b.example/>b</a>" + text
+    http = b"HTTP/1.1 200 OK\r\n" + head + b"\r\nContent-Type: text/html\r\n\r\n" + html
     about = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\r\n"
     kind = b"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n" % len(http)
     return about + kind + http + b"\r\n\r\n"
@@ -43,6 +49,38 @@ def test_a_long_header_line_without_a_colon(tmp_path: Path, line: bytes) -> None
     (tmp_path / "a.warc").write_bytes(warc(line))
     rows, _ = rows_of(tmp_path / "a.warc")
     assert rows == 1
+
+
+def damaged_at(member: bytes, how: str) -> bytes:
+    """A compressed record with damage."""
+    at = {"head": 12, "middle": len(member) // 2, "checksum": len(member) - 6, "magic": 0, "cut": 0}[how]
+    changed = member[:at] + bytes([member[at] ^ 0x55]) + member[at + 1 :]
+    return member[: len(member) // 2] if how == "cut" else changed
+
+
+@pytest.mark.parametrize("how", ["head", "middle", "checksum", "magic", "cut"])
+@pytest.mark.parametrize("size", [200, 200_000])
+def test_one_damaged_member_of_a_warc_file_costs_one_record(tmp_path: Path, how: str, size: int) -> None:
+    """All records behind it were lost, and nobody was told how much."""
+    noise = random.Random(1)
+    members = [gzip.compress(warc(b"X: y", noise.randbytes(size // 2).hex().encode())) for _ in range(6)]
+    members[2] = damaged_at(members[2], how)
+    (tmp_path / "a.warc.gz").write_bytes(b"".join(members))
+    rows, report = rows_of(tmp_path / "a.warc.gz")
+    assert rows in ([5] if size == 200 else [5, 6])  # of a long record, the beginning may be readable
+    assert report.skipped == {DAMAGED_PART: 1}
+    assert report.read["bytes in damaged parts of archives"] == len(members[2])
+    assert f"from byte {len(b''.join(members[:2])):,} on" in report.example[DAMAGED_PART]
+
+
+def test_a_folder_with_a_link_to_itself_and_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "self.html").symlink_to("self.html")
+    os.mkfifo(tmp_path / "pipe.html")
+    (tmp_path / "page.html").write_text('<a href="https://b.example/">b</a>')
+    assert list(list_files(tmp_path).found) == ["page.html"]
+    for kind in (None, "html"):
+        source = open_source(str(tmp_path), ReadReport(), base="https://a.example/", kind=kind)
+        assert sum(batch.num_rows for batch in source.records()) == 1
 
 
 def test_an_address_of_blanks() -> None:

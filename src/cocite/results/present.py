@@ -48,14 +48,16 @@ def apart(reason: Reason) -> str:
 def separated(answers: Answers, separator: str) -> str:
     """Rows with a header line: rank, score, url, title, why. By commas for spreadsheets, by tabs without quoting.
 
-    Spreadsheets run a text that begins with = + - or @ as a formula, and titles are strangers' texts. By commas, such
-    a text gets an apostrophe before it, as is usual.
+    Spreadsheets run a text that begins with = + - or @ as a formula, and titles are strangers' texts. Such a text gets
+    an apostrophe before it, as is usual.
     """
-    found = [[str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)] for answer in answers]
-    rows = [["rank", "score", "url", "title", "why"], *([clean(text) for text in row] for row in found)]
+    rows = [["rank", "score", "url", "title", "why"]]
+    for answer in answers:
+        texts = (clean(text) for text in (answer.url, answer.title, briefly(answer)))
+        harmless = (f"'{text}" if text.startswith(FORMULA_STARTS) else text for text in texts)
+        rows.append([str(answer.rank), f"{answer.score:g}", *harmless])
     if separator == "\t":
         return "".join("\t".join(row) + "\n" for row in rows)
     out = io.StringIO()
-    harmless = ([f"'{text}" if text.startswith(FORMULA_STARTS) else text for text in row] for row in rows)
-    csv.writer(out, lineterminator="\n").writerows(harmless)
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()

@@ -87,8 +87,8 @@ def list_files(folder: Path, exclude: Sequence[str] = ()) -> SiteFiles:
         for name in sorted(names):
             file = Path(place, name)
             path = file.relative_to(folder).as_posix()
-            if not name.lower().endswith(HTML_SUFFIXES) or name.startswith("."):
-                continue
+            if not name.lower().endswith(HTML_SUFFIXES) or name.startswith(".") or not file.is_file():
+                continue  # a link to itself, or a pipe, isn't a file
             if any(fnmatchcase(path, pattern.lstrip("/")) for pattern in exclude):
                 continue
             if file.is_symlink() and not str(file.resolve()).startswith(root):
