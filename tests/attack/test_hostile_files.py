@@ -61,7 +61,7 @@ def damaged_at(member: bytes, how: str) -> bytes:
 @pytest.mark.parametrize("how", ["head", "middle", "checksum", "magic", "cut"])
 @pytest.mark.parametrize("size", [200, 200_000])
 def test_one_damaged_member_of_a_warc_file_costs_one_record(tmp_path: Path, how: str, size: int) -> None:
-    """All records behind it were lost, and nobody was told how much."""
+    """All records behind it were lost, and no report said how many bytes."""
     noise = random.Random(1)
     members = [gzip.compress(warc(b"X: y", noise.randbytes(size // 2).hex().encode())) for _ in range(6)]
     members[2] = damaged_at(members[2], how)
