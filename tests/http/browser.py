@@ -53,7 +53,19 @@ def links(names: dict[str, str], block: int, turn: int) -> list[Link]:
     return found[turn:] + found[:turn]
 
 
+CROWD = {f"stone{n}": f"A stone with the number {n}" for n in range(14)}
+"""Pages on 32 lists, with names as long as they are."""
+STONE = "https://stone0.example/"
 PAGES = [
+    *(
+        Page(
+            f"https://quarry{n}.example/",
+            f"The stones that quarry {n} has, and some others",
+            links=[link for at, link in enumerate(links(CROWD, 0, n % 14)) if at % 7 != n % 7 or link.url == STONE],
+            headings=["Stones of all kinds, sorted by hand"],
+        )
+        for n in range(32)
+    ),
     *(
         Page(
             f"https://list{n}.example/all",

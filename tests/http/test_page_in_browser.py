@@ -6,6 +6,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +24,7 @@ from tests.http.browser import (
     JEKYLL,
     MAX_SECONDS,
     PAGES,
+    STONE,
     Watched,
     axe,
     browsing,
@@ -41,6 +43,7 @@ VIEWS = {
     "groups": f"/?{ASK}&group=true",
     "compare": f"/compare?{ASK}",
     "picture": f"/picture?{ASK}",
+    "crowd": f"/picture?url={STONE}",
     "hubs": f"/hubs?{ASK}",
     "keywords": f"/keywords?{ASK}",
     "words": "/keywords?q=static",
@@ -52,6 +55,15 @@ VIEWS = {
     "study": "/study?rater=anna",
     "docs": "/docs",
 }
+BOXES = """() => [...document.querySelectorAll(".picture li")].flatMap(item =>
+  [...item.querySelectorAll(".title, .address, .strip > *, .on-list, .rank, .related")]
+    .filter(each => each.checkVisibility())
+    .map(each => {
+      const { left, right, top, bottom } = each.getBoundingClientRect(), own = item.getBoundingClientRect();
+      const clipped = each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).overflow !== "visible";
+      const outside = left < own.left - 1 || right > own.right + 1 || top < own.top - 1 || bottom > own.bottom + 1;
+      return { name: each.innerText, left, right, top, bottom, clipped: clipped || outside };
+    }))"""
 PASTE = """text => {
   const data = new DataTransfer(), field = document.querySelector("#url");
   data.setData("text", text);
@@ -112,7 +124,7 @@ def titles(page: Any) -> list[str]:
 def test_first_visit_offers_pages_that_lead_to_answers(opening: Opening) -> None:
     page = opening("/").page
     assert page.locator("h1").inner_text() == "Which pages are related to this page?"
-    assert page.locator(".figures dd").first.inner_text() == "23"
+    assert page.locator(".figures dd").first.inner_text() == "69"
     page.locator(".cards a").first.click()
     page.wait_for_url("**/?url=*")
     assert len(titles(page)) > 5
@@ -146,11 +158,11 @@ def test_several_lines_are_pasted(opening: Opening) -> None:
 @smoke
 def test_why_opens_and_is_part_of_the_address(opening: Opening) -> None:
     page = opening(VIEWS["related"]).page
+    assert page.locator("#a1 .strip b").count() >= 1  # the answer among its neighbours
+    assert page.locator("#a1 .strip i").first.inner_text().startswith("Hugo")
+    assert page.locator("#a1 .on-list").inner_text().endswith("› Static site generators")
     page.locator("#a1 summary").click()
-    assert page.locator("#why-1 li").first.inner_text().startswith("on ")
     assert "Static site generators" in page.locator("#why-1").inner_text()
-    assert page.locator("#why-1 .list b").count() >= 1  # the answer among its neighbours
-    assert page.locator("#why-1 .list i").first.inner_text() == "Hugo"
     assert page.url.endswith("#why-1")
     page.reload()
     assert page.locator("#a1 details").get_attribute("open") is not None
@@ -159,11 +171,13 @@ def test_why_opens_and_is_part_of_the_address(opening: Opening) -> None:
 def test_answers_join_the_question_or_leave_it(opening: Opening) -> None:
     page = opening(f"/?{ASK}&method=cocitation").page
     first = titles(page)[0]
+    page.locator("#a1 summary").click()
     page.locator("#a1 .add").click()
     page.wait_for_selector(".chips")
     assert page.locator(".chips li").all_inner_texts()[1].startswith(first)
     assert "method=cocitation" in page.url
     unwanted = titles(page)[0]
+    page.locator("#a1 summary").click()
     page.locator("#a1 .not").click()
     page.wait_for_selector(".chips .not")
     assert unwanted not in titles(page)
@@ -175,10 +189,12 @@ def test_answers_join_the_question_or_leave_it(opening: Opening) -> None:
 
 
 def test_methods_are_switched_and_compared(opening: Opening) -> None:
-    page = opening(VIEWS["related"]).page
-    page.get_by_role("link", name="companion", exact=True).click()
+    page = opening(f"/?{ASK}").page
+    page.locator(".ask summary").click()
+    page.select_option("#method", "companion")
+    page.get_by_role("button", name="Apply").click()
     page.wait_for_url("**method=companion*")
-    assert page.locator(".pills [aria-current]").inner_text() == "companion"
+    assert page.input_value("#method") == "companion"
     page.get_by_role("link", name="Compare").click()
     page.wait_for_url("**/compare?*")
     heads = page.locator(".columns h2 a").all_inner_texts()
@@ -195,24 +211,39 @@ def test_methods_are_switched_and_compared(opening: Opening) -> None:
     assert page.locator(".columns h2").count() == 5
 
 
-def test_the_picture_names_what_is_linked(opening: Opening) -> None:
+def test_the_picture_lights_paths(opening: Opening) -> None:
+    """From the page asked about through the lists that have it to a related page."""
     page = opening(VIEWS["picture"]).page
-    assert page.locator(".narrow").is_hidden()
-    assert page.locator(".broad > .related").count() == page.locator(".legend .related li").count() > 5
-    assert page.locator(".broad > .citing").count() >= 3
-    page.locator(".broad .citing rect").first.hover()
-    assert page.locator(".broad.lit .lines .on").count() >= 2
-    page.locator(".broad .related circle").first.click()
-    assert page.locator(".chosen .add").is_visible()
-    name = page.locator(".chosen .title").inner_text()
-    assert "#page-" in page.url  # what is chosen can be passed on
-    page.reload()
-    assert page.locator(".chosen .title").inner_text() == name
-    page.keyboard.press("Escape")
-    assert page.locator(".chosen").is_hidden() and "#" not in page.url
-    for _ in range(2):  # the first click shows it, the second goes there
-        page.locator(".broad .related circle").first.click()
-    page.wait_for_function("name => document.querySelector('h1').innerText === `Around ${name}`", arg=name)
+    assert page.locator(".found li").count() > 5 and page.locator(".lists li").count() >= 3
+    result = page.locator(".found li").first
+    result.hover()
+    at = result.get_attribute("data-at")
+    pairs = page.locator("path[data-ends]").evaluate_all("all => all.map(each => each.dataset.ends)")
+    lists = {pair.split()[0] for pair in pairs if pair.split()[1] == at}
+    lit = page.locator(".picture.lit path.on").evaluate_all("all => all.map(each => each.dataset.ends)")
+    assert set(lit) == {f"0 {each}" for each in lists} | {f"{each} {at}" for each in lists}
+    assert page.locator(".lists li.on").count() == len(lists) >= 2
+    page.locator(".lists li").first.hover()
+    assert page.locator(".lists li.on").count() == 1
+    result.locator(".related").click()
+    page.wait_for_function("at => document.querySelector('.asked').innerText && location.pathname === '/picture'")
+    assert page.locator("h1").inner_text() != "Around Hugo"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("view", ["picture", "crowd"])
+def test_no_name_of_the_picture_is_clipped_or_covered(opening: Opening, view: str, width: int) -> None:
+    page = opening(VIEWS[view], viewport={"width": width, "height": 900}).page
+    if view == "crowd":
+        assert page.locator(".lists li").count() == 32
+    boxes = page.evaluate(BOXES)
+    assert len(boxes) > 20 and all(box["name"].strip() for box in boxes)
+    for box in boxes:
+        assert not box["clipped"] and box["left"] >= 0 and box["right"] <= width, box
+    for one, other in combinations(boxes, 2):
+        across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+        down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
+        assert across <= 0.5 or down <= 0.5, (one, other)
 
 
 def test_words_lead_to_pages_communities_and_keywords(opening: Opening) -> None:
@@ -230,7 +261,7 @@ def test_words_lead_to_pages_communities_and_keywords(opening: Opening) -> None:
     page.wait_for_selector("table.keywords")
     page.locator("table.keywords a").first.click()
     page.wait_for_url("**/keywords?q=*")
-    page.locator(".plain a").first.click()
+    page.locator(".pages .related").first.click()
     page.wait_for_selector(".answers")
 
 
@@ -290,6 +321,7 @@ def test_without_scripts(opening: Opening) -> None:
     assert page.locator("#why-1").is_visible()
     page.locator("#a1 .add").click()
     page.wait_for_selector(".chips")
+    page.locator("#a1 summary").click()
     page.locator("#a1 .not").click()
     page.wait_for_selector(".chips .not")
     for view, mark in (("Compare", ".columns"), ("Picture", ".picture"), ("Hubs", ".answers"), ("Keywords", "h1")):
@@ -304,7 +336,7 @@ def test_a_phone_shows_all_of_it(opening: Opening, view: str) -> None:
     page = opening(VIEWS[view], viewport=PHONE, has_touch=True, is_mobile=True).page
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     if view == "picture":
-        assert page.locator(".narrow").is_visible() and page.locator(".broad").is_hidden()
+        assert page.locator(".lists li").first.inner_text().strip() and page.locator(".found .title").first.is_visible()
 
 
 def test_light_and_dark(opening: Opening) -> None:
@@ -326,7 +358,8 @@ def test_light_and_dark(opening: Opening) -> None:
         ("/?url=hugo.example.org", 404, "is not in this store"),
         ("/?url=hugo.example&url=nowhere.example", 404, "Ask without it"),
         ("/?url=lonely.example", 200, "finds nothing related"),
-        (f"/?{ASK}&method=nonsense", 422, "Unknown method"),
+        (f"/?{ASK}&method=nonsense", 200, "There is no method 'nonsense'"),
+        ("/nowhere", 404, "There is no page at this address"),
         (f"/?{ASK}&method=companion(parents=-1)", 422, "parents"),
         (f"/?{ASK}&since=yesterday", 422, "since must be a date"),
         (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),
@@ -344,7 +377,7 @@ def test_errors_are_shown_with_a_next_step(opening: Opening, target: str, status
 
 def test_an_unknown_page_has_suggestions(opening: Opening) -> None:
     page = opening(VIEWS["unknown"]).page
-    page.locator("main .plain a").first.click()
+    page.locator("main .plain a, main .related").first.click()
     page.wait_for_selector("h1")
     assert page.locator("h1").inner_text() == "Related to Hugo"
 

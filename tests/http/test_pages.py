@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from cocite.http.page.render import shown_address
 from cocite.http.page.state import PATHS
+from cocite.http.page.views import examples
+from cocite.sources.records import Link, Page
 from tests.http.conftest import BIRDS, EVIL, NASTY, Asking
+from tests.webs import make_web
 
 ROBIN = "https://robin.example/"
 ASK = f"url={quote(ROBIN, safe='')}"
@@ -134,7 +137,9 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
     [
         ("/?url=robbin.example", 404, "robin.example"),
         (f"/?{ASK}&url=nowhere.example", 404, "Ask without it"),
-        (f"/compare?{ASK}&method=no", 422, "Unknown method 'no'"),
+        (f"/?{ASK}&method=no", 200, "There is no method 'no'; these results are by auto."),
+        (f"/picture?{ASK}&method=no(x=1)", 200, "There is no method 'no(x=1)'; these results are by auto."),
+        (f"/compare?{ASK}&method=no&method=walk", 200, "There is no method 'no'; these results are by walk."),
         (f"/?{ASK}&method=companion(parents=x)", 422, "parents must be a whole number"),
         (f"/?{ASK}&lang=klingon-", 422, "lang must be a code"),
         (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "More than 50 addresses"),
@@ -199,6 +204,77 @@ def test_addresses_as_people_read_them(url: str, shown: str) -> None:
 @given(st.text())
 def test_any_text_is_shown(text: str) -> None:
     assert len(shown_address(f"https://{text}")) <= len(text)
+
+
+def test_a_card_is_the_strip_of_links_around_both(asking: Asking) -> None:
+    """Robin, wren, finch, heron: each list has them in this order."""
+    page = asking.get("/?url=wren.example&method=cocitation")
+    card = re.search(
+        r'<li id="a\d"><span class="rank">\d</span><div class="title"><a [^>]*><bdi>Finch.*?</li>', page.text, re.S
+    )
+    assert card is not None
+    (strip,) = re.findall(r'<p class="strip">(.*?)</p>', card[0])
+    assert re.findall(r"<(\w+) dir=.auto.>(\w+)<", strip)[:3] == [("span", "Robin"), ("i", "Wren"), ("b", "Finch")]
+    assert re.search(r"</bdi></a>\s*› <bdi[^>]*>Songbirds</bdi>", card[0])
+    assert (
+        card[0].count('class="related"') == 1
+        and 'href="/?url=https%3A%2F%2Ffinch.example%2F&amp;method=cocitation"' in card[0]
+    )
+
+
+@pytest.mark.parametrize("target", VIEWS)
+def test_a_title_opens_its_page_and_an_arrow_asks_about_it(asking: Asking, target: str) -> None:
+    text = asking.get(target).text
+    for where in re.findall(r'class="title"><a href="([^"]*)"', text):
+        assert where.startswith("http")
+    for where in re.findall(r'<a href="([^"]*)" class="related"', text):
+        assert where.startswith("/") and "url=" in where
+
+
+@pytest.mark.parametrize("view", ["/", "/picture", "/compare", "/hubs", "/keywords"])
+def test_a_word_is_searched_where_an_address_is_expected(asking: Asking, view: str) -> None:
+    answer = asking.get(f"{view}?url=birds")
+    assert answer.status == 200
+    assert ("Keywords beside birds" if view == "/keywords" else "Pages about birds") in Reader(answer.text).text
+
+
+def test_methods_are_among_the_options(asking: Asking) -> None:
+    page = Reader(asking.get(f"/?{ASK}&method=companion(parents=9)").text)
+    options = [has for tag, has in page.tags if tag == "option"]
+    assert options[0]["value"] == "" and {"cocitation", "companion", "walk"} <= {has["value"] for has in options}
+    assert [has["value"] for has in options if "selected" in has] == ["companion(parents=9)"]
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/nowhere/x?y=z", "/static"])
+def test_a_wrong_address_is_a_page_for_browsers(asking: Asking, path: str) -> None:
+    shown = asking.get(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    assert (shown.status, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no page at this address" in Reader(shown.text).text
+    assert asking.get(path).json["error"]["kind"] == "NotFound"
+    assert asking.get(f"/api{path}", accept="text/html").json["error"]["kind"] == "NotFound"
+
+
+def test_the_first_page_offers_pages_that_differ() -> None:
+    """Two topics of five pages each, on six lists; one more page is on twenty lists, and another on one."""
+    topics = [[f"https://{topic}{n}.example/" for n in range(5)] for topic in ("bird", "fish")]
+    lists = [
+        Page(
+            f"https://list{n}.example/",
+            f"List {n}",
+            links=[Link(url, url[8:13], at) for at in (0, 1) for url in topics[at]],
+        )
+        for n in range(6)
+    ]
+    lists += [
+        Page(f"https://fan{n}.example/", f"Fan {n}", links=[Link("https://famous.example/", "Famous")])
+        for n in range(20)
+    ]
+    lists[0].links.append(Link("https://rare.example/", "Rare", 2))
+    fetched = Page(topics[1][3], "A fish")
+    found = [url for url, _, _ in examples(make_web([*lists, fetched]))]  # type: ignore[arg-type]
+    assert found[0] == fetched.url
+    assert {found[1][8:12], found[2][8:12]} == {"bird", "famo"}  # one of each place, then the others
+    assert "https://rare.example/" not in found and len(found) == 9
 
 
 def test_files(asking: Asking) -> None:

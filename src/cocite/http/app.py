@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from cocite import __version__
 from cocite.errors import CociteError
 from cocite.http.front import Exchange, body_of
-from cocite.http.page.pages import failure_page, methods_page, page_reply
+from cocite.http.page.pages import failed, failure_page, methods_page, page_reply
 from cocite.http.page.render import assets, render
 from cocite.http.page.state import PATHS, State
 from cocite.http.page.study import RatingStudy
@@ -166,6 +166,9 @@ def add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
         extra = tuple((name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items())
+        path, accepted = request.url.path, request.headers.get("accept", "")
+        if error.status_code == 404 and "text/html" in accepted and not path.startswith("/api/"):
+            return failed(State(), 404, "There is no page at this address. Give the address of a page above, or words.")
         if error.status_code == 405:  # of several routes at one path, Starlette names the verbs of the first
             here = [route for route in app.routes if getattr(route, "path", "") == request.url.path]
             verbs = {"GET", "HEAD"}.union(*(getattr(route, "methods", ()) for route in here))

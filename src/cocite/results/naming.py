@@ -1,4 +1,4 @@
-"""What to call a page, and the links around two pages on a list.
+"""What to call a page.
 
 Most pages of a link graph were never fetched, so a page without a title is named by the text of links to it. What is
 read is cached with the graph, for all questions and threads: results share lists, and recur. Without the cache, naming
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.text import clean
+from cocite.text import clean, title_text
 
 Value = TypeVar("Value")
 MAX_PARENTS = 3
@@ -25,12 +25,6 @@ MAX_NAME_LINKS = 2048
 """Longer lists are not read for a name."""
 CACHED_LINKS, CACHED_NAMES, CACHED_LABELS = 500_000, 1 << 16, 1 << 14
 """Links (in lists), names or titles, and labels or lists of headings in the caches: about 60 MB at most."""
-MAX_EXCERPT_LINKS = 5000
-"""Longer lists are not read for an excerpt: 5,000 links with their text take 3 ms."""
-MAX_GAP_LINKS = 6
-"""If two links are further apart, an excerpt shows only the neighbours of each."""
-CONTEXT_LINKS = 1
-"""Links shown before the first and after the last of the two."""
 MAX_LABEL_CHARS = 80
 GENERIC_TITLES = frozenset(
     ("about", "blog", "contents", "docs", "documentation", "download", "github", "home", "homepage", "index",
@@ -97,7 +91,7 @@ class Titles:
     def __init__(self, graph: Graph) -> None:
         self._graph: Graph = weakref.proxy(graph)
         self.address = NumberCache(lambda page: self._graph.address(page), CACHED_NAMES).__getitem__
-        self.title = NumberCache(lambda page: self._graph.title(page), CACHED_NAMES).__getitem__
+        self.title = NumberCache(lambda page: title_text(self._graph.title(page)), CACHED_NAMES).__getitem__
         self.label = NumberCache(lambda page: label_of(self.address(page), self.title(page)), CACHED_LABELS).__getitem__
         self.of = NumberCache(self._read_name, CACHED_NAMES).__getitem__
         self.list_of = NumberCache(self._read_list, CACHED_LINKS, lambda read: len(read.targets) + 1).__getitem__
@@ -118,7 +112,7 @@ class Titles:
         Of equally frequent texts, one that shares a word with the address wins.
         """
         graph = self._graph
-        title = graph.title(page)
+        title = title_text(graph.title(page))
         if title or not len(graph.array("anchors.pages")):
             return title
         best = graph.best_parents(page)
@@ -127,8 +121,8 @@ class Titles:
         for parent in parents[graph.out_degree[parents] <= MAX_NAME_LINKS][:MAX_PARENTS].tolist():
             read = self.list_of(parent)
             for text in (read.texts[place] for place in np.flatnonzero(read.targets == page).tolist()):
-                if text:
-                    (unique if read.texts.count(text) == 1 else repeated)[text] += 1
+                if name := title_text(text):
+                    (unique if read.texts.count(text) == 1 else repeated)[name] += 1
         texts = unique or repeated
         address = self.address(page).lower() if len(texts) > 1 else ""
 
@@ -151,39 +145,3 @@ def label_of(address: str, title: str) -> str:
         return f"{label} ({host})"
     label = label or clean(bare.removeprefix("www.").rstrip("/"))
     return label if len(label) <= MAX_LABEL_CHARS else label[: MAX_LABEL_CHARS - 1].rstrip() + "…"
-
-
-class ExcerptLine(NamedTuple):
-    """A link of a list: its text and its target; -1 marks a gap."""
-
-    text: str
-    page: int
-
-
-def excerpt(graph: Graph, citing: int, first: int, second: int) -> list[ExcerptLine]:
-    """The links around two pages on a page that links to both; empty if one is missing, or the list too long.
-
-    These are the two links, their neighbours in the same sections, and gaps.
-    """
-    if graph.out_degree[citing] > MAX_EXCERPT_LINKS:
-        return []
-    titles, found = titles_of(graph), list[ExcerptLine]()
-    read = titles.list_of(citing)
-    ones, others = np.flatnonzero(read.targets == first), np.flatnonzero(read.targets == second)
-    if not len(ones) or not len(others):
-        return []
-    distance = np.abs(ones[:, None] - others[None, :])
-    one, other = np.unravel_index(int(distance.argmin()), distance.shape)
-    low, high = sorted((int(ones[one]), int(others[other])))
-    places: Iterable[int] = range(low - CONTEXT_LINKS, high + CONTEXT_LINKS + 1)
-    if high - low > MAX_GAP_LINKS:
-        places = [place + step for place in (low, high) for step in range(-CONTEXT_LINKS, CONTEXT_LINKS + 1)]
-    own, last = {int(read.sections[low]), int(read.sections[high])}, -1
-    for place in places:
-        if 0 <= place < len(read.targets) and (int(read.sections[place]) in own or place in (low, high)):
-            if last >= 0 and place > last + 1:
-                found.append(ExcerptLine("", -1))
-            page = int(read.targets[place])
-            found.append(ExcerptLine(read.texts[place] or titles.of(page) or titles.address(page), page))
-            last = place
-    return found

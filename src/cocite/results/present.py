@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cocite.related.evidence import ByLinks, ListedTogether, Listing, Reason, SharedLink, SharedLinks
 from cocite.results.answer import Answer, Answers
-from cocite.text import clean, count
+from cocite.text import clean
 
 FORMULA_STARTS = ("=", "+", "-", "@")
 MIN_BRIEF_SHARE = 0.05
@@ -36,13 +36,6 @@ def briefly(answer: Answer) -> str:
 def lines(answer: Answer) -> list[str]:
     """Every reason, on a line of its own."""
     return sentences(answer.reasons)
-
-
-def apart(reason: Reason) -> str:
-    """How far apart two links are, after a comma; empty if that is unknown."""
-    if reason.distance is None:
-        return ""
-    return ", next to each other" if reason.distance == 1 else f", {count(reason.distance, 'link')} apart"
 
 
 def separated(answers: Answers, separator: str) -> str:

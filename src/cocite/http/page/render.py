@@ -16,18 +16,22 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, Undefined
 from markupsafe import Markup
 
-from cocite.http.page.state import MAX_SHOWN, PATHS, State
+from cocite.http.page.state import MAX_SHOWN, PATHS, WITH_METHOD, State
 from cocite.http.responses import FOREVER, Reply
-from cocite.operations import DEFAULT_METHOD
-from cocite.related.evidence import Listing
+from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
+from cocite.related import methods
+from cocite.related.evidence import ListedTogether
 from cocite.results import present
+from cocite.results.answer import Answer
 from cocite.results.pictures import is_web_address
-from cocite.results.pictures.neighbourhood import symbol
+from cocite.results.strips import ASKED, GAP, NEIGHBOUR, RESULT
 from cocite.text import clean, count
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""
 MEDIA_TYPES = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
+MARKS = {ASKED: "i", RESULT: "b", NEIGHBOUR: "span", GAP: "small"}
+"""The elements of a strip."""
 _SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
 
 
@@ -61,7 +65,6 @@ def environment() -> Environment:
     env = Environment(loader=loader, autoescape=True, finalize=visible, trim_blocks=True, lstrip_blocks=True)
     env.filters |= {
         "address": lambda url: cut(shown_address(url)),
-        "apart": present.apart,
         "briefly": lambda answer: shorter(present.briefly(answer)),
         "clean": clean,
         "commas": "{:,}".format,
@@ -70,8 +73,9 @@ def environment() -> Environment:
         "is_web": is_web_address,
         "kind": lambda kind: kind.__name__,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
-        "round_off": lambda value, by=0: f"{value + by:.0f}",
-        "say": lambda reason: shorter(reason.text),
+        "last_part": lambda heading: cut(heading.rpartition(" / ")[2] or heading, 70),
+        "lists": lists,
+        "reasons": lambda answer: [shorter(line) for line in present.lines(answer)],
         "sentence": sentence,
         "without": lambda urls, url: tuple(each for each in urls if each != url),
     }
@@ -80,15 +84,27 @@ def environment() -> Environment:
         "MAX_SHOWN": MAX_SHOWN,
         "PATHS": PATHS,
         "START": State(),
-        "LISTING": Listing.kind,
+        "MARKS": MARKS,
+        "WITH_METHOD": WITH_METHOD,
         "about": lambda url: State(urls=(url,)).address(),
         "asset": asset,
         "at": lambda view, words: State(view, words=words).address(),
+        "method_names": method_names,
         "name_of": name_of,
-        "symbol": symbol,
     }
     env.globals["parts"] = env.get_template("parts.html").module
     return env
+
+
+def method_names(chosen: str = "") -> list[str]:
+    """The methods in the order in which they are offered, with one that is chosen."""
+    return list(dict.fromkeys((DEFAULT_METHOD, *COMPARED_METHODS, *methods.names(), *([chosen] if chosen else ()))))
+
+
+def lists(answer: Answer) -> str:
+    """On how many lists a result is beside the page asked about; empty if that isn't known."""
+    found = next((each for each in answer.reasons if each.kind == ListedTogether.kind), None)
+    return f"{found.count:,} of {count(found.of, 'list')}" if found and found.count and found.of else ""
 
 
 def visible(value: Any) -> Any:

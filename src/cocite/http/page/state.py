@@ -39,6 +39,8 @@ PATHS = {name: f"/{name}" for name in VIEW_OPERATIONS} | {"related": "/"}
 OF_PAGES = ("related", "compare", "picture", "hubs", "keywords")
 OF_WORDS = ("search", "communities", "keywords")
 WITH_OPTIONS = ("related", "picture", "compare", "hubs")
+WITH_METHOD = ("related", "picture")
+"""Views whose form has a choice of one method."""
 FILTERS = tuple(each.name for each in parameters_of(Filters))
 OWN_FIELDS = ("url", "not", "q", "method", "k")
 """Parameters that are fields of a state; the others are its options."""
@@ -107,12 +109,13 @@ class State:
     def kept(self) -> list[tuple[str, str]]:
         """Parameters that the next question keeps, and that no field of the form has."""
         inside = {"k", *(each.name for each in self.form_fields)} if self.view in WITH_OPTIONS else set()
+        inside |= {"method"} if self.view in WITH_METHOD and self.asks else set()
         return [pair for pair in self.given() if pair[0] not in ("url", "q", *inside)]
 
     @property
     def has_options(self) -> bool:
         """Whether any option differs from its default."""
-        return bool(self.options) or self.k not in (0, VIEW_OPERATIONS[self.view][1])
+        return bool(self.options or self.methods) or self.k not in (0, VIEW_OPERATIONS[self.view][1])
 
     @property
     def without_filters(self) -> State:

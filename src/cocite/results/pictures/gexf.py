@@ -22,7 +22,7 @@ KIND_COLOURS: dict[str, Colour] = {
     QUERY: (11, 110, 95), RELATED: (11, 98, 196), CITING: (168, 98, 10), CITED: (132, 54, 184),
 }  # fmt: skip
 KIND_SIZES = {QUERY: 24, RELATED: 14, CITING: 9, CITED: 9}
-X_RADIUS, Y_RADIUS = 500.0, 320.0
+PICTURE_WIDTH, PICTURE_HEIGHT = 1000.0, 640.0
 COMMUNITY_ATTRIBUTES = {
     "url": "string", "community": "string", "keywords": "string", "hub": "double", "authority": "double",
     "root": "boolean", "noise": "boolean", "measure": "double",
@@ -52,7 +52,8 @@ def picture_gexf(answers: Answers, picture: Picture) -> str:
     for number, (node, at) in enumerate(zip(picture.nodes, positions(picture), strict=True)):
         values = {"url": node.url, "kind": node.kind, "rank": str(node.rank), "score": f"{node.score:.6g}"}
         colour, size = KIND_COLOURS[node.kind], KIND_SIZES[node.kind]
-        nodes.append(GexfNode(number, node.title, values, colour, size, X_RADIUS * at.x, -Y_RADIUS * at.y))
+        x, y = PICTURE_WIDTH * at.column / 2, -PICTURE_HEIGHT * at.height
+        nodes.append(GexfNode(number, node.title, values, colour, size, x, y))
     about = f"related to {', '.join(answers.query)} by {answers.method}"
     return render("graph.gexf", about=about, attributes=PICTURE_ATTRIBUTES, nodes=nodes, edges=picture.links)
 

@@ -6,24 +6,13 @@ light or dark.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cocite.results.answer import Answers
 from cocite.results.pictures import render
-from cocite.results.pictures.neighbourhood import (
-    CITED,
-    CITING,
-    QUERY,
-    RELATED,
-    Frame,
-    Node,
-    curves,
-    labels,
-    picture_of,
-    positions,
-    symbol,
-)
+from cocite.results.pictures.neighbourhood import CITED, CITING, QUERY, RELATED, Node, picture_of, positions
 from cocite.results.present import briefly, lines
 from cocite.text import clean
 
@@ -36,6 +25,10 @@ KINDS_DRAWN = {
 }  # fmt: skip
 """Colour and legend of each kind of page."""
 MAX_DRAWN_RESULTS = 24
+WIDTH, ROW_HEIGHT, LEGEND_HEIGHT = 960, 30, 40
+COLUMNS = ((12, 250), (350, 610), (710, 950))
+"""Where each column begins and ends: a name of 30 characters takes up to 220."""
+NAME_CHARS = 30
 
 
 def html(answers: Answers) -> str:
@@ -51,15 +44,22 @@ def comparison_html(by_method: Mapping[str, Answers]) -> str:
 
 
 def svg(graph: Graph, answers: Answers) -> str:
-    """The neighbourhood drawn."""
-    picture, rows = picture_of(graph, answers), (len(answers) + 1) // 2
-    frame = Frame("notebook", 960, max(330, 60 * rows + 80), 280, max(120, 30 * rows), 24, 18)
-    points = frame.points(positions(picture))
-    marks = zip(picture.nodes, points, labels(picture, points, frame, _short_name), strict=True)
+    """The neighbourhood drawn: query pages, lists and related pages in three columns."""
+    picture = picture_of(graph, answers)
+    places = positions(picture)
+    height = ROW_HEIGHT * max(Counter(place.column for place in places).values()) + LEGEND_HEIGHT
+    nodes = [
+        (node, *COLUMNS[place.column], (height - LEGEND_HEIGHT) * place.height, _short_name(node, NAME_CHARS))
+        for node, place in zip(picture.nodes, places, strict=True)
+    ]
+    joined = [
+        (*sorted(pair, key=lambda at: places[at].column), pair in picture.by_name)
+        for pair in (*picture.links, *picture.by_name)
+    ]
+    lines = [(start, end, named) for start, end, named in joined if places[end].column - places[start].column == 1]
     kinds = {kind: about for kind, about in KINDS_DRAWN.items() if picture.of(kind)}
-    lines = curves(picture, points)
     return render(
-        "neighbourhood.svg", picture=picture, frame=frame, curves=lines, marks=marks, kinds=kinds, symbol=symbol
+        "neighbourhood.svg", picture=picture, width=WIDTH, height=height, nodes=nodes, lines=lines, kinds=kinds
     )
 
 

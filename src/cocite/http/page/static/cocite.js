@@ -27,15 +27,6 @@
     show(theme);
     one("#theme").addEventListener("click", nextTheme);
     one("#keys").addEventListener("click", () => one("#help").showModal());
-    const share = one("#share");
-    if (navigator.clipboard && location.search) {
-      share.hidden = false;
-      share.addEventListener("click", async () => {
-        try { await navigator.clipboard.writeText(location.href); share.textContent = "Copied"; }
-        catch { share.textContent = "Not copied"; }
-        setTimeout(() => { share.textContent = "Copy address"; }, 1500);
-      });
-    }
   }
 
   // Addresses stay short: fields that say nothing are not sent. Lines that are pasted become one line.
@@ -112,7 +103,7 @@
   }
 
   // Answers by the keyboard.
-  const items = () => all(".answers > li, .columns li, .legend li, .rate");
+  const items = () => all(".answers > li, .pages li, .columns li, .found li, .rate");
   const current = () => items().find(item => item.contains(document.activeElement));
   function step(by) {
     const list = items(), here = list.indexOf(current());
@@ -157,49 +148,24 @@
 
   // What is linked stands out: in the picture, among communities, among columns.
   function picture() {
-    const marks = all(".picture [data-at], .legend [data-at]");
+    const marks = all(".picture [data-at]"), kinds = new Map(marks.map(mark => [mark.dataset.at, mark.dataset.kind]));
     const lines = all(".picture [data-ends]").map(line => [line, line.dataset.ends.split(" ")]);
-    function light(at) {
-      const near = new Set([at]);
-      for (const [line, ends] of lines) {
-        const on = ends.includes(at);
-        line.classList.toggle("on", on);
-        if (on) ends.forEach(end => near.add(end));
-      }
-      for (const each of marks) each.classList.toggle("on", at !== null && near.has(each.dataset.at) && (each.closest("svg") !== null || each.dataset.at === at));
-      for (const svg of all(".picture svg")) svg.classList.toggle("lit", at !== null);
+    function light(at) {  // the path from the page asked about through a list to a related page
+      const near = new Set([at]), own = kinds.get(at);
+      const across = { asked: "related", related: "asked" }[own];
+      for (const [, ends] of lines) if (ends.includes(at)) ends.forEach(end => near.add(end));
+      for (const [, ends] of lines)
+        if (across && ends.some(end => kinds.get(end) === across) && ends.some(end => end !== at && kinds.get(end) !== across && near.has(end)))
+          ends.forEach(end => near.add(end));
+      for (const [line, ends] of lines)
+        line.classList.toggle("on", at !== null && ends.every(end => near.has(end)) && (across ? true : ends.includes(at)));
+      for (const mark of marks) mark.classList.toggle("on", near.has(mark.dataset.at));
+      one(".picture").classList.toggle("lit", at !== null);
     }
-    const figure = one(".picture");
-    if (!figure) return;
-    const card = document.createElement("aside");
-    let chosen = null;
-    card.className = "chosen"; card.hidden = true; card.setAttribute("aria-live", "polite"); card.setAttribute("aria-label", "Chosen page");
-    figure.append(card);
-    function choose(at) {  // the list below has all that there is to say of a page
-      const item = at !== null && one(`.legend [data-at="${at}"]`);
-      const close = document.createElement("button");
-      chosen = item ? at : null;
-      card.hidden = !item;
-      light(chosen);
-      history.replaceState(null, "", location.pathname + location.search + (item ? `#page-${at}` : ""));  // to be passed on
-      if (!item) return;
-      close.type = "button"; close.className = "close"; close.textContent = "×"; close.setAttribute("aria-label", "Close");
-      close.addEventListener("click", () => choose(null));
-      card.classList.toggle("left", one(`.broad [data-at="${at}"]`).getBoundingClientRect().left > innerWidth / 2);
-      card.replaceChildren(...item.cloneNode(true).childNodes, close);
+    for (const mark of marks) {
+      for (const name of ["pointerenter", "focusin"]) mark.addEventListener(name, () => light(mark.dataset.at));
+      for (const name of ["pointerleave", "focusout"]) mark.addEventListener(name, () => light(null));
     }
-    for (const each of marks) {
-      for (const name of ["pointerenter", "focusin"]) each.addEventListener(name, () => light(each.dataset.at));
-      for (const name of ["pointerleave", "focusout"]) each.addEventListener(name, () => light(chosen));
-      if (each.closest("svg"))  // the first click shows what a page is, the second goes there
-        each.addEventListener("click", event => {
-          if (chosen === each.dataset.at || event.ctrlKey || event.metaKey || event.shiftKey) return;
-          choose(each.dataset.at);
-          if (chosen !== null) event.preventDefault();
-        });
-    }
-    document.addEventListener("keydown", event => { if (event.key === "Escape" && chosen !== null) choose(null); });
-    if (/^#page-\d+$/.test(location.hash)) choose(location.hash.slice(6));
   }
   function communities() {
     for (const drawn of all(".drawn"))
