@@ -8,7 +8,7 @@ from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.results.ask import ask, question
 from cocite.results.naming import titles_of
-from cocite.results.strips import MAX_LIST_LINKS, QUERY, RESULT, read_strip, strips
+from cocite.results.strips import MAX_LIST_LINKS, QUERY_LINK, RESULT_LINK, read_strip, strips
 from cocite.sources.records import Link, Page
 from cocite.text import title_text
 from cocite.web import Web
@@ -31,7 +31,7 @@ def graph_of(*pages: Page) -> Graph:
 
 def shown(graph: Graph, citing: str, asked: str, result: str) -> list[str] | None:
     found = read_strip(graph, graph.find(url(citing)), (graph.find(url(asked)),), (graph.find(url(result)),))
-    marks = {QUERY: "?", RESULT: "!"}
+    marks = {QUERY_LINK: "?", RESULT_LINK: "!"}
     return found and [marks.get(link.role, "") + link.text for link in found.links]
 
 
@@ -71,8 +71,8 @@ def test_every_result_of_a_method_that_counts_lists_has_a_strip() -> None:
     assert len(found) == len(answers) == 3
     for answer, strip in zip(answers, found, strict=True):
         assert strip is not None and strip.section == "All"
-        assert [link.page for link in strip.links if link.role == RESULT] == [answer.page]
-        assert [link.page for link in strip.links if link.role == QUERY] == [web.graph.find(url("a"))]
+        assert [link.page for link in strip.links if link.role == RESULT_LINK] == [answer.page]
+        assert [link.page for link in strip.links if link.role == QUERY_LINK] == [web.graph.find(url("a"))]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ MAX_STEPS = 12
 """How far a neighbour is looked for."""
 MAX_PARENTS, MAX_LISTS = 50, 10
 """Lists of a result that are looked at for a word, and lists of two pages, where a reason names none."""
-QUERY, RESULT, NEIGHBOUR, GAP = "asked", "result", "", "gap"
+QUERY_LINK, RESULT_LINK, NEIGHBOUR, GAP = "asked", "result", "", "gap"
 
 
 class StripLink(NamedTuple):
@@ -171,7 +171,7 @@ def read_strip(graph: Graph, citing: int, asked: Sequence[int], results: Sequenc
             links.append(StripLink("…", -1, GAP))
             continue
         page, text = int(read.targets[place]), title_text(read.texts[place])
-        role = QUERY if page in asked else RESULT if page in results else NEIGHBOUR
+        role = QUERY_LINK if page in asked else RESULT_LINK if page in results else NEIGHBOUR
         own = text if read.texts.count(read.texts[place]) == 1 else ""  # several links may be called "Source code"
         links.append(StripLink(own or titles.of(page) or text or titles.address(page), page, role))
     section = int(read.sections[high])

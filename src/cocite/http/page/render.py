@@ -24,13 +24,13 @@ from cocite.related.evidence import ListedTogether
 from cocite.results import present
 from cocite.results.answer import Answer
 from cocite.results.pictures import is_web_address
-from cocite.results.strips import GAP, NEIGHBOUR, QUERY, RESULT
+from cocite.results.strips import GAP, NEIGHBOUR, QUERY_LINK, RESULT_LINK
 from cocite.text import clean, count
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""
 MEDIA_TYPES = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
-MARKS = {QUERY: "i", RESULT: "b", NEIGHBOUR: "span", GAP: "small"}
+MARKS = {QUERY_LINK: "i", RESULT_LINK: "b", NEIGHBOUR: "span", GAP: "small"}
 """The elements of a strip."""
 _SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
 

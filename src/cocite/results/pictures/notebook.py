@@ -25,8 +25,8 @@ KINDS_DRAWN = {
 }  # fmt: skip
 """Colour and legend of each kind of page."""
 MAX_DRAWN_RESULTS = 24
-WIDTH, ROW_HEIGHT, LEGEND_HEIGHT = 960, 30, 40
-COLUMNS = ((12, 250), (350, 610), (710, 950))
+DRAWING_WIDTH, ROW_PIXELS, LEGEND_PIXELS = 960, 30, 40
+COLUMN_EDGES = ((12, 250), (350, 610), (710, 950))
 """Where each column begins and ends: a name of 30 characters takes up to 220."""
 NAME_CHARS = 30
 
@@ -47,9 +47,9 @@ def svg(graph: Graph, answers: Answers) -> str:
     """The neighbourhood drawn: query pages, lists and related pages in three columns."""
     picture = picture_of(graph, answers)
     places = positions(picture)
-    height = ROW_HEIGHT * max(Counter(place.column for place in places).values()) + LEGEND_HEIGHT
+    height = ROW_PIXELS * max(Counter(place.column for place in places).values()) + LEGEND_PIXELS
     nodes = [
-        (node, *COLUMNS[place.column], (height - LEGEND_HEIGHT) * place.height, _short_name(node, NAME_CHARS))
+        (node, *COLUMN_EDGES[place.column], (height - LEGEND_PIXELS) * place.height, _short_name(node, NAME_CHARS))
         for node, place in zip(picture.nodes, places, strict=True)
     ]
     joined = [
@@ -59,7 +59,7 @@ def svg(graph: Graph, answers: Answers) -> str:
     lines = [(start, end, named) for start, end, named in joined if places[end].column - places[start].column == 1]
     kinds = {kind: about for kind, about in KINDS_DRAWN.items() if picture.of(kind)}
     return render(
-        "neighbourhood.svg", picture=picture, width=WIDTH, height=height, nodes=nodes, lines=lines, kinds=kinds
+        "neighbourhood.svg", picture=picture, width=DRAWING_WIDTH, height=height, nodes=nodes, lines=lines, kinds=kinds
     )
 
 
