@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from cocite.errors import BadStore
+from cocite.graph.build.scratch import affordable_memory
 from cocite.graph.check import check
 from cocite.graph.generation import cannot_read, read_current
 from cocite.graph.store import Graph
@@ -131,6 +132,20 @@ def test_too_few_file_descriptors_are_not_damage(place: Path) -> None:
         assert "ulimit -n" in said
         assert "damaged" not in said
         assert "build" not in said
+
+
+def test_a_build_without_address_space_is_refused(place: Path) -> None:
+    """With 1.5 GB of address space, DuckDB crashed while it sorted, or LLVM while it compiled."""
+
+    def affordable(more: int) -> int:
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + more, taken + more))
+        return affordable_memory(4 << 30)
+
+    assert 1 << 30 <= in_child(lambda: affordable(3 << 30)) <= 2 << 30
+    assert in_child(lambda: affordable(16 << 30)) == 4 << 30
+    with pytest.raises(AssertionError, match=r"BadStore: the limit of address space is too low .* ulimit -v \d+"):
+        in_child(lambda: affordable(1 << 30))
 
 
 def test_only_a_missing_file_is_damage() -> None:

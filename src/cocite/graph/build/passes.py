@@ -34,7 +34,7 @@ from cocite.graph.build.gather_texts import gather_texts
 from cocite.graph.build.names import NameFiles
 from cocite.graph.build.number import count_opaque_names, keep_pages, number_pages, write_look_up
 from cocite.graph.build.resolve import NumberedSpill
-from cocite.graph.build.scratch import ScratchSpace, Workers
+from cocite.graph.build.scratch import ScratchSpace, Workers, affordable_memory
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
@@ -150,7 +150,7 @@ class Passes:
     def run(self, sources: Iterable[RecordSource]) -> dict[str, Any]:
         """Write all arrays; returns the manifest."""
         writer, workers, options, progress = self.writer, self.workers, self.options, self.progress
-        sites, memory = Sites(options.platforms), max(4, options.memory)
+        sites, memory = Sites(options.platforms), max(4, affordable_memory(options.memory))
         table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
         unwanted = {*([] if options.text else ["text"]), *([] if options.anchors else LINK_TEXTS)}
         names = NameFiles(self.scratch, self.report, self.removed, table_bytes)

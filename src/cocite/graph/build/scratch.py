@@ -1,5 +1,6 @@
 """What all passes of a build use: columns of records and links, scratch space for the next pass, and threads."""
 
+import resource
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,12 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from cocite.errors import BadStore
 from cocite.graph.arrays import NOINDEX
 
 PARTIAL, ALIAS_ONLY, BY_CANONICAL, STORED = 1, 2, 4, 16
 """Kinds of a record, beside NOINDEX: one of several that add up; only an alias; a page's links under another address;
 from the store that is being added to."""
 PAGE_KINDS = NOINDEX | BY_CANONICAL  # of a record, which its page keeps in a store
+NATIVE_BYTES = 1 << 30
+"""Address space that DuckDB, LLVM and threads take beside what a build asks for. Where they get none, they end the
+process: with `ulimit -v 1500000` a build crashed while it sorted."""
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
@@ -169,3 +174,18 @@ class Workers(ThreadPoolExecutor):
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def affordable_memory(wanted: int) -> int:
+    """The memory that a build may use: what is wanted, or less under a limit of address space. Raises BadStore."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    try:
+        taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    except (OSError, ValueError):  # not on Linux
+        return wanted
+    if limit == resource.RLIM_INFINITY or wanted + NATIVE_BYTES <= limit - taken:
+        return wanted
+    if limit - taken <= NATIVE_BYTES + (NATIVE_BYTES >> 2):
+        needed = (taken + 2 * NATIVE_BYTES) >> 10
+        raise BadStore(f"the limit of address space is too low for a build: raise it with ulimit -v {needed}")
+    return limit - taken - NATIVE_BYTES
