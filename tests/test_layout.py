@@ -22,7 +22,7 @@ ORDER = (
     "site", "spark", "operations", "warm", "front ends", "sample", "__main__",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
-STARTED = {("cli", "http.run"), ("cli", "http.settings"), ("cli", "mcp.run")}
+STARTED = {("cli", "http.access"), ("cli", "http.run"), ("cli", "http.settings"), ("cli", "mcp.run")}
 """What one front end may use of another: `cocite serve` and `cocite mcp` start the servers."""
 LAZILY = {("pages", "kernels"), ("sources", "kernels")}
 FRONT_DOOR = "__init__"

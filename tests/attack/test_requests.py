@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import time
 
 import pytest
 
@@ -29,3 +30,18 @@ def test_head_keeps_the_connection(target: Target, honest: Honest, path: str) ->
         assert abs(int(head.headers["content-length"]) - len(body)) < 200 or path == "/metrics"
     connection.close()
     assert not [line for line in target.log if line["event"] == "fault"]
+
+
+@pytest.mark.parametrize("path", ["/", "/api/related?url=robin.example", "/study", "/healthz"])
+def test_dns_rebinding(target: Target, honest: Honest, path: str) -> None:
+    """A name that a stranger makes lead here is refused, also for answers in the cache."""
+    status, body = target.get(path, ATTACKER, Host="evil.example:8000", Origin="http://evil.example:8000")
+    assert status == 400 and b"UnknownHost" in body
+
+
+def test_only_proxies_say_who_asks(target: Target) -> None:
+    for source in ("127.0.0.1", ATTACKER):
+        target.get(f"/api/links?url=robin.example&k={len(source)}", source, **{"X-Forwarded-For": "203.0.113.9"})
+    time.sleep(0.5)  # the log is written a few times a second
+    asked = {line["client"] for line in target.log if line["event"] == "request" and line["path"] == "/api/links"}
+    assert asked == {"203.0.113.9", ATTACKER}

@@ -160,7 +160,7 @@ def made(fast_root: Path) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def asking(made: Path) -> Iterator[Asking]:
     """A server of that store that many tests ask."""
-    server = Asking(made)
+    server = Asking(made, names=("testserver",))  # as schemathesis calls it
     yield server
     server.close()
 

@@ -28,7 +28,7 @@ def folder(made: Path, place: Path) -> Path:
 
 @pytest.fixture
 def rating(made: Path, folder: Path) -> Iterator[Asking]:
-    server = Asking(made, study=folder)
+    server = Asking(made, study=folder, names=("test",))
     yield server
     server.close()
 
@@ -59,7 +59,7 @@ def test_named_raters_see_their_share(made: Path, folder: Path) -> None:
     study = read(folder)
     (folder / "study.json").unlink()
     write(assign(study, ["anna", "ben"], {"https://robin.example/": "anna", "https://wren.example/": "ben"}, 0), folder)
-    server = Asking(made, study=folder)
+    server = Asking(made, study=folder, names=("test",))
     try:
         page = server.get("/study?rater=ben").text
         assert "Page 1 of 1" in page

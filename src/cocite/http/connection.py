@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections import Counter
-from collections.abc import Collection
 from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
@@ -70,12 +69,11 @@ class Connections:
     """All connections of one worker, by client. It belongs to an event loop."""
 
     def __init__(
-        self, log: Log, answer_seconds: float = 10.0, proxies: Collection[str] = (), maximum: int = MAX_CONNECTIONS
+        self, log: Log, answer_seconds: float = 10.0, proxies: Any = (), maximum: int = MAX_CONNECTIONS
     ) -> None:
-        """Clients among `proxies` speak for many others: only the total limits them."""
+        """Clients in `proxies` speak for many others: only the total limits them."""
         self.answer_seconds = answer_seconds + ANSWER_MARGIN_SECONDS
-        self._log, self._maximum = log, maximum
-        self._proxies = frozenset(map(client_of, proxies))
+        self._log, self._maximum, self.proxies = log, maximum, proxies
         self._clients: dict[str, set[Connection]] = {}
         self.number = 0
         self._notes: Counter[tuple[str, str]] = Counter()  # (reason, client) → connections, until the next sweep
@@ -84,10 +82,9 @@ class Connections:
     def add(self, connection: Connection) -> bool:
         """Add a connection; False if there is no room. The longest idle one of the busiest client makes room."""
         own = self._clients.setdefault(connection.client_key, set())
-        busiest = own if len(own) >= MAX_CLIENT_CONNECTIONS and connection.client_key not in self._proxies else None
+        busiest = own if len(own) >= MAX_CLIENT_CONNECTIONS and connection.client_key else None
         if busiest is None and self.number >= self._maximum:
-            others = (each for client, each in self._clients.items() if client not in self._proxies)
-            busiest = max(others, key=len, default=own)
+            busiest = max((each for client, each in self._clients.items() if client), key=len, default=own)
         own.add(connection)
         self.number += 1
         if self._timer is None:
@@ -152,11 +149,12 @@ class Connection(HttpToolsProtocol):
     def __init__(self, connections: Connections, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self._all = connections
-        self.client_key = ""
+        self.client_key = ""  # empty: a proxy
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self.client_key = client_of(self.client[0]) if self.client else ""
+        peer = self.client[0] if self.client else ""
+        self.client_key = "" if peer in self._all.proxies else client_of(peer)
         self._enter("waiting", HEAD_SECONDS)
         if not self._all.add(self):
             self._all.note(self, "refused: too many connections")

@@ -17,6 +17,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cocite.errors import CociteError
+from cocite.http.access import Access
+from cocite.http.connection import client_of
 from cocite.http.questions import HttpQuestion, OperationQuestion, route_name, routes
 from cocite.http.responses import INTERNAL_ERROR, RefusedRequest, Reply, error_reply, matches, reply_to
 from cocite.http.service import Service
@@ -35,7 +37,7 @@ SECURITY_HEADERS = [
 ]
 PREFLIGHT_HEADERS = (
     (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-allow-headers", b"content-type"),
+    (b"access-control-allow-headers", b"authorization, content-type"),
     (b"access-control-max-age", b"86400"),
 )
 CHEAP_ROUTES = ("/api/methods", "/api/store")
@@ -52,6 +54,7 @@ class Front:
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app, self._service, self._routes = app, service, routes()
         self._cors = frozenset(origin.encode() for origin in service.settings.cors)
+        self._access = Access(service.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -82,6 +85,10 @@ class Front:
     def _at_once(self, exchange: Exchange) -> Reply | None:
         """The reply from the cache, or to a request that is rejected."""
         service = self._service
+        port = exchange.scope["server"][1]
+        refused = self._access.refusal(exchange.path, exchange.method, exchange.headers, port, exchange.client)
+        if refused is not None:
+            return refused
         if exchange.is_read:
             cached = service.cached(exchange.key)
             if cached is not None:
@@ -104,8 +111,8 @@ class Exchange:
     """One request and its response."""
 
     __slots__ = (
-        "_send", "_service", "accepts_gzip", "allowed", "bytes", "cached", "if_none_match", "is_read", "key", "method",
-        "path", "route", "scope", "started", "started_at", "status",
+        "_send", "_service", "accepts_gzip", "allowed", "bytes", "cached", "client", "headers", "if_none_match",
+        "is_read", "key", "method", "path", "route", "scope", "started", "started_at", "status",
     )  # fmt: skip
 
     def __init__(self, scope: Scope, send: Send, service: Service, cors: frozenset[bytes]) -> None:
@@ -116,15 +123,13 @@ class Exchange:
         self.is_read = self.method in ("GET", "HEAD")
         self.key: bytes = scope["raw_path"] + b"?" + scope["query_string"]
         self.route, self.status, self.bytes = "other", 0, 0
-        self.started = self.cached = self.accepts_gzip = False
-        self.if_none_match = self.allowed = b""
-        for name, value in scope["headers"]:
-            if name == b"accept-encoding":
-                self.accepts_gzip = GZIP.search(value) is not None
-            elif name == b"if-none-match":
-                self.if_none_match = value
-            elif name == b"origin" and cors and (value in cors or b"*" in cors):
-                self.allowed = value
+        self.started = self.cached = False
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.client = client_of(scope["client"][0]) if scope.get("client") else ""
+        self.accepts_gzip = GZIP.search(self.headers.get(b"accept-encoding", b"")) is not None
+        self.if_none_match = self.headers.get(b"if-none-match", b"")
+        origin = self.headers.get(b"origin", b"")
+        self.allowed = origin if cors and (origin in cors or b"*" in cors) else b""
 
     async def ask(self, operation: type[Operation]) -> Reply:
         """The reply to a question of the API."""
@@ -180,7 +185,7 @@ class Exchange:
             "request", "error" if self.status >= 500 and self.status != 503 else "info",
             method=self.method, path=self.path[:MAX_LOGGED_LENGTH], query=self.logged_query, status=self.status,
             ms=round(seconds * 1e3, 3), bytes=self.bytes, cached=self.cached,
-            client=(self.scope.get("client") or ("",))[0],
+            client=self.client,
         )  # fmt: skip
 
     @property

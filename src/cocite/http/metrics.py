@@ -26,7 +26,7 @@ from cocite.http.questions import LOAD_LEVELS, route_name, routes
 ROUTE_LABELS = (
     *map(route_name, routes().values()), "unseen", "page", "static", "docs", "health", "metrics", "other",
 )  # fmt: skip
-STATUSES = (200, 204, 303, 304, 400, 404, 405, 422, 500, 503)
+STATUSES = (200, 204, 303, 304, 400, 401, 404, 405, 422, 429, 500, 503)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 COUNTERS = {
     "cache_hits": "Answers served from the cache.",

@@ -11,12 +11,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
 import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cocite.errors import BadParameter
 from cocite.http.app import make_app
@@ -40,18 +41,19 @@ MAX_CRASHES, CRASH_SECONDS = 5, 30.0
 """The server gives up when this many workers die within this time."""
 
 
-def listen(settings: Settings) -> socket.socket:
-    """The socket of the server; raises BadParameter if it can't be opened."""
+def listen(settings: Settings, port: int | None = None) -> socket.socket:
+    """The socket of the server, or one at another port; raises BadParameter if it can't be opened."""
+    port = settings.port if port is None else port
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((settings.host, settings.port))
+        listening.bind((settings.host, port))
     except (OSError, OverflowError) as error:
         listening.close()
         why = getattr(error, "strerror", None) or str(error)
         raise BadParameter(
-            f"Can't listen at {settings.host} port {settings.port} ({why.lower()}); give another --host or --port"
+            f"Can't listen at {settings.host} port {port} ({why.lower()}); give another --host or --port"
         ) from error
     listening.listen(BACKLOG)
     listening.setblocking(False)
@@ -71,14 +73,16 @@ class Server(uvicorn.Server):
         self.settings = settings
         self.log = Log(worker=worker if settings.workers > 1 else 0)
         self.metrics = Metrics(shared, worker - 1 if worker else 0)
-        connections = Connections(self.log, settings.timeout, settings.proxies, allowed_connections())
+        proxies = list(settings.proxies)
+        trusted = ProxyHeadersMiddleware(self._front, proxies).trusted_hosts  # type: ignore[arg-type]
+        connections = Connections(self.log, settings.timeout, trusted, allowed_connections())
         protocol: Any = partial(Connection, connections)
         shutdown_seconds = int(settings.timeout + SHUTDOWN_SECONDS)
         super().__init__(
             uvicorn.Config(
                 self._front, factory=True, lifespan="on", http=protocol, ws="none",
                 log_config=None, log_level="critical", access_log=False,
-                proxy_headers=False, server_header=False, date_header=True,
+                proxy_headers=True, forwarded_allow_ips=proxies, server_header=False, date_header=True,
                 timeout_keep_alive=int(IDLE_SECONDS), timeout_graceful_shutdown=shutdown_seconds,
             )
         )  # fmt: skip
@@ -133,13 +137,13 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)  # type: ignore[arg-type]
 
 
-def serve_alone(settings: Settings, listening: socket.socket, shared: SharedCounters, worker: int = 0) -> int:
+def serve_alone(settings: Settings, listening: Sequence[socket.socket], shared: SharedCounters, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it would end the process before there is a store to check
     server = Server(settings, shared, worker)
     try:
-        server.run(sockets=[listening])
+        server.run(sockets=list(listening))
     finally:
         server.log.flush()
     return 0 if server.started else 1
@@ -148,14 +152,15 @@ def serve_alone(settings: Settings, listening: socket.socket, shared: SharedCoun
 def serve(settings: Settings, listening: socket.socket) -> int:
     """Serve until a signal ends it; returns the exit code."""
     shared = SharedCounters(settings.workers)
+    sockets = [listening, *([listen(settings, settings.metrics_port)] if settings.metrics_port else [])]
     alone = settings.workers == 1
-    return serve_alone(settings, listening, shared) if alone else Supervisor(settings, listening, shared).run()
+    return serve_alone(settings, sockets, shared) if alone else Supervisor(settings, sockets, shared).run()
 
 
 class Supervisor:
     """Starts workers, restarts those that die, and forwards signals."""
 
-    def __init__(self, settings: Settings, listening: socket.socket, shared: SharedCounters) -> None:
+    def __init__(self, settings: Settings, listening: Sequence[socket.socket], shared: SharedCounters) -> None:
         self._settings, self._listening, self._shared = settings, listening, shared
         self._workers: dict[int, int] = {}  # process → number of the worker
         self._crashes: list[float] = []

@@ -11,6 +11,8 @@ MAX_BODY_BYTES = 1 << 20
 MAX_QUERY_BYTES = 1 << 16
 """Of path and query string together: uvicorn reads no longer line anyway."""
 
+LOCAL_PROXIES = ("127.0.0.1", "::1")
+
 
 def usable_cores() -> int:
     """Cores that this process may use."""
@@ -32,7 +34,11 @@ class Settings:
     adapt: bool = True  # limits follow the load
     watch: float = 2.0  # seconds between checks whether the store has changed
     cors: tuple[str, ...] = ()  # origins whose pages may ask
-    proxies: tuple[str, ...] = ("127.0.0.1", "::1")  # whose X-Forwarded-For is believed
+    names: tuple[str, ...] = ()  # host names of this server, beside loopback names and addresses
+    proxies: tuple[str, ...] = LOCAL_PROXIES  # whose X-Forwarded-For is believed
+    rate: float = 0.0  # requests per second of one client, in each worker; 0: any number
+    read_keys: Path | None = None  # the file with the keys of those who may ask; None: anybody may
+    metrics_port: int = 0  # 0: /metrics is at the same port as all else
     quiet: bool = False  # log failed requests only
     study: Path | None = None  # the folder of a rating study
 

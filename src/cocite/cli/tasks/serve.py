@@ -34,7 +34,7 @@ class Serve(Task):
 
     Examples:
         cocite serve -i web.cocite --study trial
-        cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G
+        cocite serve --host 0.0.0.0 --port 80 --name related.example.org --workers 4 --cache 1G
         cocite serve --cors https://example.org --no-adapt
     """
 
@@ -55,26 +55,57 @@ class Serve(Task):
     watch: float = parameter(
         2.0, "Time between checks for a new generation", metavar="SECONDS", minimum=0.1, maximum=3600
     )
+    name: tuple[str, ...] = parameter(
+        (), "Answer to this host name; localhost and IP addresses are known; may be repeated; * is any", metavar="NAME"
+    )
+    proxy: tuple[str, ...] = parameter(
+        (), "Believe X-Forwarded-For from this address or network; may be repeated (default: this machine)",
+        metavar="ADDRESS",
+    )  # fmt: skip
+    rate: float = parameter(
+        0.0, "Requests per second of one client, per process (0: any number)", metavar="N", minimum=0
+    )
+    read_keys: str = parameter("", "Answer only who sends one of the keys in this file, one per line", metavar="FILE")
+    metrics_port: int = parameter(
+        0, "Serve /metrics at a port of its own (0: at the same one)", metavar="PORT", minimum=0, maximum=65535
+    )
     study: str = parameter("", "Also serve a study of cocite study new, at /study", metavar="FOLDER")
     quiet: bool = shared.quiet("Log failures only, not every request")
 
     def do(self, progress: object) -> None:
         """Serve until a signal ends it."""
         with _installed("Serving", "serve"):
+            from cocite.http.access import read_keys
             from cocite.http.run import address_of, listen, serve
-            from cocite.http.settings import Settings
+            from cocite.http.settings import LOCAL_PROXIES, Settings
         from cocite.evaluate.study import read
         from cocite.graph.generation import read_current
 
         store, study = Path(self.index), Path(self.study) if self.study else None
         read_current(store)  # fails before anything starts
-        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet"
+        same = (
+            "host",
+            "port",
+            "workers",
+            "threads",
+            "queue",
+            "timeout",
+            "adapt",
+            "watch",
+            "quiet",
+            "rate",
+            "metrics_port",
+        )
+        keys = Path(self.read_keys) if self.read_keys else None
         settings = Settings(
-            store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study,
+            store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study, names=self.name,
+            proxies=self.proxy or LOCAL_PROXIES, read_keys=keys, metrics_port=self.metrics_port,
             **{name: getattr(self, name) for name in same},
         )  # fmt: skip
         if study is not None:
             read(study)
+        if keys is not None:
+            read_keys(keys)
         listening = listen(settings)
         click.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
         raise click.exceptions.Exit(serve(settings, listening))

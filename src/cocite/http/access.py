@@ -1,0 +1,145 @@
+"""Who may ask: the host names that this server answers to, read keys, and requests per second of each client."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import time
+from contextlib import suppress
+from functools import lru_cache
+from hashlib import sha256
+from ipaddress import ip_address
+from math import ceil
+from pathlib import Path
+
+from cocite.errors import BadParameter
+from cocite.http.responses import Reply, error_reply
+from cocite.http.settings import Settings
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+OPEN_PATHS = frozenset({"/healthz"})
+"""Paths that need no key and have no rate: whoever checks a server has none."""
+MIN_KEY_LENGTH = 16
+BURST_SECONDS = 4.0
+"""A client that was quiet may send the requests of this long at once."""
+MAX_RATED_CLIENTS = 20_000
+CHALLENGE = ((b"www-authenticate", b'Basic realm="cocite", charset="UTF-8"'),)
+NO_KEY = error_reply(
+    401, "NoKey", "This server needs a key", "Send 'Authorization: Bearer KEY'; a browser asks for it as a password",
+    CHALLENGE,
+)  # fmt: skip
+NO_METRICS = error_reply(404, "NotFound", "Nothing at this address", "Metrics have a port of their own")
+
+
+class Access:
+    """Decides about requests before anything else looks at them."""
+
+    def __init__(self, settings: Settings) -> None:
+        names = {name.lower() for name in (*LOOPBACK_HOSTS, settings.host, *settings.names)}
+        self.is_known = lru_cache(maxsize=1024)(lambda host: is_known_host(host, names))
+        self._metrics_port = settings.metrics_port
+        self._keys = read_keys(settings.read_keys) if settings.read_keys else {}
+        self._rate = Rate(settings.rate) if settings.rate else None
+
+    def refusal(self, path: str, method: str, headers: dict[bytes, bytes], port: int, client: str) -> Reply | None:
+        """The reply to a request that isn't answered, or None."""
+        host = headers.get(b"host")
+        if host is not None and not self.is_known(host):
+            return unknown_host(host)
+        if self._metrics_port and path not in OPEN_PATHS and (port == self._metrics_port) != (path == "/metrics"):
+            return NO_METRICS
+        if path in OPEN_PATHS or port == self._metrics_port or method == "OPTIONS":  # browsers ask that without a key
+            return None
+        if self._keys:
+            name = self._name_of(headers.get(b"authorization", b""))
+            if name is None:
+                return NO_KEY
+            client = f"key {name}"
+        if self._rate is not None and (seconds := self._rate.wait(client, time.monotonic())):
+            after = ceil(seconds)
+            hint = f"Try again in {after} s"
+            extra = ((b"retry-after", b"%d" % after),)
+            return error_reply(429, "TooManyRequests", "Too many requests from this client", hint, extra)
+        return None
+
+    def _name_of(self, authorization: bytes) -> str | None:
+        """The name of a key, sent as `Bearer KEY` or as the password of `Basic`. Takes as long for any wrong key."""
+        scheme, _, given = authorization.partition(b" ")
+        if scheme.lower() == b"basic":
+            try:
+                given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+            except binascii.Error:
+                return None
+        found, digest = None, sha256(given.strip()).digest()
+        for name, known in self._keys.items():
+            if hmac.compare_digest(known, digest):
+                found = name
+        return found
+
+
+class Rate:
+    """Requests per second of each client, by the generic cell rate algorithm: one number per client."""
+
+    def __init__(self, per_second: float) -> None:
+        self._interval = 1 / per_second
+        self._slack = max(BURST_SECONDS - self._interval, 0.0)
+        self._due: dict[str, float] = {}  # when the next request of a client would come at an even pace
+
+    def wait(self, client: str, now: float) -> float:
+        """Count a request; or, if there were too many, the seconds until the next."""
+        due = max(self._due.get(client, now), now)
+        if due - now > self._slack:
+            return due - now - self._slack
+        self._due[client] = due + self._interval
+        if len(self._due) > MAX_RATED_CLIENTS:
+            recent = {client: due for client, due in self._due.items() if due > now + self._slack / 2}
+            self._due = recent if len(recent) <= MAX_RATED_CLIENTS // 2 else {}
+        return 0.0
+
+
+def is_known_host(host: bytes, names: set[str]) -> bool:
+    """Whether a Host header is one of our names, or an IP address.
+
+    A stranger's web page can make its own name lead to this machine, and ask through its reader's browser (DNS
+    rebinding). The Host header has that name. An address can't be made to lead elsewhere.
+    """
+    text = host.decode("latin-1").lower()
+    name = text.partition("]")[0][1:] if text.startswith("[") else text.partition(":")[0]
+    name = name.removesuffix(".")
+    if name in names or "*" in names:
+        return True
+    with suppress(ValueError):
+        ip_address(name)
+        return True
+    return False
+
+
+def unknown_host(host: bytes) -> Reply:
+    """The reply to a Host header that isn't known."""
+    name = host[:100].decode("latin-1")
+    hint = "Ask it by its address; the operator can add names with --name"
+    return error_reply(400, "UnknownHost", f"This server doesn't answer to the name {name!r}", hint)
+
+
+def read_keys(path: Path) -> dict[str, bytes]:
+    """Digests of the keys in a file, by name. A line has a key, or a name and a key."""
+    found: dict[str, bytes] = {}
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadParameter(f"{path} can't be read as a file of keys: give a text file with one key per line") from error
+    for number, line in enumerate(lines, 1):
+        parts = line.split()
+        if not parts or line.lstrip().startswith("#"):
+            continue
+        name, key = parts if len(parts) == 2 else (str(number), parts[0])
+        if len(parts) > 2 or len(key) < MIN_KEY_LENGTH:
+            raise BadParameter(
+                f"{path}, line {number}: give a key of at least {MIN_KEY_LENGTH} characters, or a name and a key; "
+                "`openssl rand -hex 16` makes a key"
+            )
+        found[name] = sha256(key.encode()).digest()
+    if not found:
+        raise BadParameter(f"{path} has no key: give one per line")
+    return found
