@@ -85,7 +85,7 @@ class Front:
     def _at_once(self, exchange: Exchange) -> Reply | None:
         """The reply from the cache, or to a request that is rejected."""
         service = self._service
-        port = exchange.scope["server"][1]
+        port = (exchange.scope.get("server") or ("", 0))[1]
         refused = self._access.refusal(exchange.path, exchange.method, exchange.headers, port, exchange.client)
         if refused is not None:
             return refused

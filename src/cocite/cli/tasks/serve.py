@@ -83,19 +83,7 @@ class Serve(Task):
 
         store, study = Path(self.index), Path(self.study) if self.study else None
         read_current(store)  # fails before anything starts
-        same = (
-            "host",
-            "port",
-            "workers",
-            "threads",
-            "queue",
-            "timeout",
-            "adapt",
-            "watch",
-            "quiet",
-            "rate",
-            "metrics_port",
-        )
+        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate"
         keys = Path(self.read_keys) if self.read_keys else None
         settings = Settings(
             store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study, names=self.name,
