@@ -30,4 +30,4 @@ def title_text(text: str) -> str:
 
 def count(number: int, what: str) -> str:
     """`1 page`, `2,000 pages`."""
-    return f"{number:,} {what if number == 1 else what + 's'}"
+    return f"{number:,} {what if number == 1 else what + ('es' if what.endswith('s') else 's')}"

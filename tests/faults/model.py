@@ -166,7 +166,7 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
     again = []
     for _, starts, both, _, _ in graph.links.iter_all(64):
         again.append([starts.tolist(), [names[to] for to in both.targets], both.blocks.tolist(), both.flags.tolist()])
-    return [links, again, pages, graph.removed.tolist()]
+    return [links, again, pages, graph.removed.entries]
 
 
 def kept(read: Callable[[], Any]) -> Any:

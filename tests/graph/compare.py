@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cocite.graph.build import derive
+from cocite.graph.names import encode_key
+from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
 from tests.graph.naive import Naive, NaiveLink, fingerprint
@@ -19,7 +21,7 @@ def assert_same(graph: Graph, naive: Naive) -> None:
     names = list(naive.pages)
     assert [graph.canonical(i) for i in range(graph.pages)] == names
     assert len(graph.links) == sum(len(page.links) for page in naive.pages.values())
-    assert set(graph.removed.tolist()) == {fingerprint(name) for name in naive.removed}
+    assert graph.removed == RemovedPages.of_keys(encode_key(name) for name in naive.removed)
     assert graph.fingerprints.tolist() == [fingerprint(name) for name in names]
     for number, name in enumerate(names):
         assert_same_names(graph, naive, number, name)

@@ -77,9 +77,8 @@ def test_rows_of_a_page_are_joined_first_target_kept(rows: list[tuple[int, list[
     order = np.argsort(source, kind="stable")
     start = np.cumsum(count, dtype=np.int64) - count
     by_source = sorting.BucketRows(order, source, start, count, target, np.zeros(len(target), np.uint32))
-    table = np.zeros(1 << (2 * len(target) + 16).bit_length(), np.uint64)
     starts, kept = np.zeros(8, np.int64), np.zeros(len(target), np.uint32)
-    links = sorting.join_rows(by_source, 10, starts, kept, table)
+    links = sorting.join_rows(by_source, 10, starts, kept, len(target))
     found = target[kept[:links]].tolist()
     assert [found[starts[i] : starts[i + 1]] for i in range(7)] == [
         list(dict.fromkeys(t for p, targets in rows if p == page for t in targets)) for page in range(10, 17)

@@ -16,7 +16,7 @@ from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.spark.arrays import unpack_lists
 from cocite.spark.store import write_store
-from tests.spark.webs import table
+from tests.spark.webs import FORGED, VICTIM, table
 
 
 def test_pages_are_numbered_alike(graph: Graph, shards: Path) -> None:
@@ -26,6 +26,14 @@ def test_pages_are_numbered_alike(graph: Graph, shards: Path) -> None:
     assert pages["url"].to_pylist() == list(addresses(graph.names, 0, graph.pages))
     assert (pages["in_degree"].to_numpy() == graph.in_degree).all()
     assert (pages["out_degree"].to_numpy() == graph.out_degree).all()
+
+
+def test_a_forged_address_is_another_page(graph: Graph, shards: Path) -> None:
+    pages = table(shards / "pages")
+    victim, evil = graph.find(VICTIM), graph.find(FORGED)
+    assert victim != evil and graph.fingerprints[victim] == graph.fingerprints[evil]
+    assert [pages["url"][page].as_py() for page in (victim, evil)] == [VICTIM, FORGED]
+    assert len(graph.links_from(evil).targets) == 2 and len(graph.links_to(evil)) == 1 < len(graph.links_to(victim))
 
 
 @pytest.mark.parametrize("unit", ["host", "domain", "site"])

@@ -14,10 +14,13 @@ from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import write_parquet
 from cocite.sources.records import Link, Page, ReadReport, batch
+from tests.forged import forged
 
 HOSTS = [f"site{n}.example" for n in range(12)] + ["github.com", "alice.github.io", "blog.site1.example"]
 PATHS = ["", "a", "a/b", "a/b?q=1", "user1/project", "user2/project", "list.html", "deep/er/still", "x#!/part"]
 ADDRESSES = [f"https://{host}/{path}" for host in HOSTS for path in PATHS]
+VICTIM = ADDRESSES[0]
+FORGED = forged(VICTIM)
 
 
 def messy_web(seed: int) -> list[list[Page]]:
@@ -62,9 +65,14 @@ def messy_web(seed: int) -> list[list[Page]]:
             links=[Link(f"https://{name}.example/") for name in ("old2", "ring0", "ring2", "loop0", "into")],
         ),
     ]
+    made = [  # with the public hash of another page: it is neither that page, nor has its links or its redirect
+        Page(FORGED, links=[Link("https://site1.example/a"), Link("https://site7.example/")]),
+        Page("https://site7.example/made", links=[Link(FORGED), Link(VICTIM), Link(forged("https://old1.example/"))]),
+        Page(forged(ADDRESSES[3]), redirect="https://site8.example/a"),
+    ]
     order = pages + parts
     draw.shuffle(order)
-    return [first + order[:70] + newer, order[70:] + moved + named, older + circle]
+    return [first + order[:70] + newer, order[70:] + moved + named, older + circle + made]
 
 
 def build_records(folder: Path, files: Sequence[Sequence[Page]]) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import empty_array, map_array, read_current
+from cocite.graph.generation import FORMAT_NUMBER, empty_array, map_array, read_current
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 HAS_RECORD, NOINDEX = 128, 8  # kinds of a page: has a record of its own; asks not to be indexed
@@ -21,7 +21,7 @@ NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
 REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
 PER_BASE = 16  # pages share one 64-bit base of their lists' offsets
 _NAMES_BY_TYPE = {
-    "u1": "name.code name.spelling page.kind out.code in.code",
+    "u1": "name.code name.spelling page.kind out.code in.code removed.digest",
     "u2": "page.status",
     "u4": "look_up.start look_up.page page.captured page.language page.host page.site host.page site.page host.domain "
     "alias.page alias.target near.page near.representative out.offset in.offset out.degree in.degree out.long.page "
@@ -48,6 +48,7 @@ class Arrays(dict[str, NDArray[Any]]):
         super().__init__(arrays)
         self.manifest, self.path = manifest, path
         self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
+        self.format = int(manifest.get("format", FORMAT_NUMBER))
 
     def __missing__(self, name: str) -> NDArray[Any]:
         return _EMPTY[name] if name in _EMPTY else empty_array(np.dtype(np.uint32))
@@ -128,6 +129,8 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     exact |= {"out.long.place": length("out.long.target"), "host.domain": length("host.page")}
     exact |= dict.fromkeys(("repeat.target", "repeat.attribute"), length("repeat.page"))
     exact |= {"alias.target": length("alias.page"), "near.representative": length("near.page")}
+    if "removed.digest" in arrays:
+        exact |= {"removed.digest": 16 * length("removed")}
     exact |= {"look_up.start": (1 << max(1, (pages // 4).bit_length())) + 1}
     exact |= {f"{column}.offset": length(f"{column}.first") for column in TEXT_COLUMNS}
     optional = dict.fromkeys(("page.captured", "page.status", "page.language"), pages) | {"out.weight": links}

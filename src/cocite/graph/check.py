@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.arrays import PER_BASE, TEXT_COLUMNS, rows_of
 from cocite.graph.build.derive import derive
+from cocite.graph.build.number import look_up_arrays
 from cocite.graph.build.scratch import Workers
 from cocite.graph.generation import Progress, changed_arrays, map_array, no_progress, read_current
 from cocite.graph.huffman import MAX_CODE_BITS
+from cocite.graph.removed import RemovedPages
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
-from cocite.kernels.codec.checking import check_direction, check_look_up, check_names
+from cocite.kernels.codec.checking import check_direction, check_names
 
 CHUNK_PAGES = 1 << 16
 CODES = ("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, 257), ("name.code", 257, 514)
@@ -174,9 +176,19 @@ def _check_names(graph: Graph, progress: Progress) -> Faults:
             yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
             break
         progress("reading names", count, n)
-    starts = graph.array("look_up.start")
-    if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names.index) >= 0:
+    starts, pages, _ = look_up_arrays(graph.fingerprints, graph.arrays.format > 1)
+    if not np.array_equal(starts, graph.array("look_up.start")) or not np.array_equal(
+        pages, graph.array("look_up.page")
+    ):
         yield Fault("look_up", "does not lead from every fingerprint to its page")
+    if graph.arrays.format == 1 and (twins := count_twins(graph)):
+        shared = f"{twins:,} of other pages" if twins > 1 else "1 of another page"
+        yield Fault("fingerprint", f"{shared}: in format 1, one may have the other's links")
+
+
+def count_twins(graph: Graph) -> int:
+    """The number of pages that have the fingerprint of another: by chance none, so somebody has made them."""
+    return look_up_arrays(graph.fingerprints)[2]
 
 
 def _check_references(graph: Graph) -> Faults:
@@ -187,9 +199,10 @@ def _check_references(graph: Graph) -> Faults:
     for name, limit in limits.items():
         if len(array(name)) and int(array(name).max()) >= limit:
             yield Fault(name, f"points beyond {limit:,}")
-    for name in ("alias.page", "removed"):
-        if not _ascending(array(name)):
-            yield Fault(name, "is not in order")
+    if not _ascending(array("alias.page")):
+        yield Fault("alias.page", "is not in order")
+    if RemovedPages.of(graph.removed.entries) != graph.removed:
+        yield Fault("removed", "is not in order")
     firsts = np.flatnonzero(np.diff(array("page.host").astype(np.int64), prepend=-1))
     if not np.array_equal(firsts, array("host.page")) or (array("page.host")[firsts] != np.arange(hosts)).any():
         yield Fault("page.host", "does not number hosts in the order of their pages")

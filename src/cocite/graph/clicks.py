@@ -1,17 +1,20 @@
 """The clicks of a store: how often people went from one page to another, kept as side data `clicks`.
 
     page, other       u4: pairs of page numbers, ascending
-    from, to          u8: their fingerprints, which stay the same when page numbers change
+    named             u4: the pages of all pairs, ascending
+    key, key_end      u1, u8: their keys, one after another, and where each ends
     steps, later      f8: clicks from the one to the other; times the other was seen some pages later in one session
     back              u4: the places of the pairs, in the order of the other page
 
-A store that was changed has other page numbers: then pairs are found again by fingerprint, and those of removed pages
-are dropped. Nothing that is kept grows with the number of pages.
+A store that was changed has other page numbers: then pairs are found again by name, and those of removed pages are
+dropped. Nothing that is kept grows with the number of pages. Version 1 had fingerprints, `from` and `to`, instead of
+names; clicks of pages that share a fingerprint are dropped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -28,7 +31,7 @@ from cocite.sources.clicks import Trail
 from cocite.sources.records import ReadReport
 
 SIDE_NAME = "clicks"
-CLICKS_VERSION = 1
+CLICKS_VERSION = 2
 WINDOW_PAGES = 10  # pages of a session at this distance, or closer, were seen together
 MAX_GATHERED_PAIRS = 1 << 20  # pairs that are gathered before equal ones are added up
 CACHED_ADDRESSES = 1 << 20  # addresses whose pages are cached while reading: logs repeat them
@@ -37,7 +40,7 @@ Row = tuple[int, int, float, float]
 
 
 class PagePairs(NamedTuple):
-    """Pairs of pages, each once and ascending, by numbers or by fingerprints."""
+    """Pairs of pages, each once and ascending."""
 
     source: NDArray[Any]
     target: NDArray[Any]
@@ -226,40 +229,56 @@ def _sum(*parts: PagePairs) -> PagePairs:
 def _read(graph: Graph) -> SideData | None:
     """The side data of any generation, if there are any."""
     side = read_side(graph, SIDE_NAME, _again(graph), stale=True)
-    if side is not None and side.about.get("version") != CLICKS_VERSION:
+    if side is not None and side.about.get("version") not in (1, CLICKS_VERSION):
         raise _unusable(graph, "of another version")
     return side
 
 
 def _numbered(graph: Graph, side: SideData) -> PagePairs:
-    """Stored pairs of fingerprints → pairs of page numbers, without those of pages that the store does not have.
+    """Stored pairs → pairs of page numbers of a graph, without those of pages that it does not have.
 
     Pages that are aliases by now count as their targets. Every byte is verified: what is written anew has checksums of
     its own.
     """
-    named = PagePairs(*(side.array(name) for name in ("from", "to", "steps", "later")))
-    if len(set(map(len, named))) != 1 or any(side.faults()):
+    names, find = (
+        (("from", "to"), _find_fingerprints) if side.about["version"] == 1 else (("page", "other"), _find_names)
+    )
+    known = PagePairs(*(side.array(name) for name in (*names, "steps", "later")))
+    if len(set(map(len, known))) != 1 or any(side.faults()):
         raise _unusable(graph)
-    wanted, of = np.unique(np.concatenate((named.source, named.target)), return_inverse=True)
+    pages = np.unique(np.concatenate((known.source, known.target)))
+    number = find(graph, side, pages)
+    source, target = (number[np.searchsorted(pages, ends)] for ends in known[:2])
+    kept = (source >= 0) & (target >= 0) & (source != target)
+    return _sum(PagePairs(*(part[kept] for part in (source, target, known.steps, known.later))))
+
+
+def _find_names(graph: Graph, side: SideData, pages: NDArray[Any]) -> NDArray[np.int64]:
+    """The pages of a graph that have the names of stored pages, -1 where there is none."""
+    keys, ends = side.array("key").tobytes(), [0, *side.array("key_end").tolist()]
+    if not np.array_equal(side.array("named"), pages) or len(ends) != len(pages) + 1:
+        raise _unusable(graph)
+    found = (graph.names.find_key(keys[start:end]) for start, end in pairwise(ends))
+    return np.array([page if page < 0 else graph.alias_target(page) for page in found], np.int64)
+
+
+def _find_fingerprints(graph: Graph, side: SideData, wanted: NDArray[Any]) -> NDArray[np.int64]:
+    """The pages that have fingerprints, -1 where there is none or more than one."""
     order = np.argsort(graph.fingerprints, kind="stable")
     stored = graph.fingerprints[order]
-    at = np.minimum(np.searchsorted(stored, wanted), max(0, len(stored) - 1))
-    found = np.flatnonzero(stored[at] == wanted) if len(stored) else np.zeros(0, np.int64)
-    pages = order[at[found]]
-    moved = np.isin(pages, graph.array("alias.page"))
-    pages[moved] = [graph.alias_target(page) for page in pages[moved].tolist()]
+    first, last = np.searchsorted(stored, wanted), np.searchsorted(stored, wanted, "right")
     number = np.full(len(wanted), -1, np.int64)
-    number[found] = pages
-    source, target = np.split(number[of], 2)
-    kept = (source >= 0) & (target >= 0) & (source != target)
-    return _sum(PagePairs(*(part[kept] for part in (source, target, named.steps, named.later))))
+    number[last - first == 1] = [graph.alias_target(page) for page in order[first[last - first == 1]].tolist()]
+    return number
 
 
 def _keep(graph: Graph, pairs: PagePairs) -> None:
     """Put pairs of page numbers beside the store."""
     source, target, steps, later = pairs
-    fingerprints = {"from": graph.fingerprints[source], "to": graph.fingerprints[target]}
-    arrays = {"page": source, "other": target, **fingerprints, "steps": steps, "later": later}
+    named = np.unique(np.concatenate((source, target)))
+    keys = [graph.names.key(page) for page in named.tolist()]
+    arrays = {"page": source, "other": target, "named": named, "key": np.frombuffer(b"".join(keys), np.uint8)}
+    arrays |= {"key_end": np.cumsum([len(key) for key in keys], dtype=np.uint64), "steps": steps, "later": later}
     arrays["back"] = np.lexsort((source, target)).astype(np.uint32)
     about = {"version": CLICKS_VERSION, "pairs": len(source), "clicks": float(steps.sum())}
     write_side(graph, SIDE_NAME, lambda _: (about, arrays))

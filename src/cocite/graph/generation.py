@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 
-FORMAT_NUMBER = 1
+FORMAT_NUMBER = 2
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
 OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")  # in a store's folder
 CHUNK_BYTES = 1 << 24

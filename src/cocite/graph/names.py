@@ -51,7 +51,10 @@ class PageNames:
             names = coded_names(self.arrays)
         except ValueError as error:
             raise self.arrays.damaged() from error
-        return NameIndex(names, *(self.arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")))
+        prints, *look_up = (self.arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page"))
+        return NameIndex(
+            names, prints, look_up[0], look_up[1], np.frombuffer(bytes([self.arrays.format > 1]), np.uint8)
+        )
 
     def find(self, address: str) -> int:
         """The page of an address in any spelling; an alias gives its target. Raises UnknownPage, BadAddress."""
@@ -120,11 +123,15 @@ class PageNames:
 
     def canonical(self, page: int) -> str:
         """The canonical address of a page, or `name:` and its opaque name."""
+        return from_key(self.key(page).decode("utf-8", "replace"))
+
+    def key(self, page: int) -> bytes:
+        """The key of a page."""
         buffer = self._scratch.buffer
         length = name_codec.decode_name(*self.index.names, self.arrays.page(page), buffer)
         if length <= 0:
             raise self.arrays.damaged()
-        return from_key(buffer[:length].tobytes().decode("utf-8", "replace"))
+        return buffer[:length].tobytes()
 
     def address(self, page: int) -> str:
         """The address of a page as its own record, or the first link to it, spells it."""

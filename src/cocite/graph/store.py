@@ -19,6 +19,7 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays, rows_of
 from cocite.graph.links import GraphLinks, OutLinks
 from cocite.graph.names import PageNames
+from cocite.graph.removed import RemovedPages
 from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.codec.look_up import find_position
@@ -35,8 +36,7 @@ class Graph:
         """Open a store; with `expected`, the id of a generation, no other. Or take arrays that are in memory."""
         self.arrays = store if isinstance(store, Arrays) else Arrays.open(Path(store), expected)
         self.path, self.manifest, self.pages = self.arrays.path, self.arrays.manifest, self.arrays.pages
-        self.fingerprints: NDArray[np.uint64] = self.arrays["fingerprint"]  # of addresses, the same in every store
-        self.removed: NDArray[np.uint64] = self.arrays["removed"]  # fingerprints of pages removed for good
+        self.fingerprints: NDArray[np.uint64] = self.arrays["fingerprint"]  # public hashes, the same in every store
         self.links, self.names, self.texts = GraphLinks(self.arrays), PageNames(self.arrays), PageTexts(self.arrays)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
         self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
@@ -86,6 +86,11 @@ class Graph:
         if self.path == IN_MEMORY:
             return Graph, (self.arrays,)
         return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only
+
+    @cached_property
+    def removed(self) -> RemovedPages:
+        """The pages that were removed for good."""
+        return RemovedPages.read(self.arrays)
 
     # The most used methods of the parts.
 

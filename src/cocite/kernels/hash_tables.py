@@ -1,6 +1,8 @@
-"""Hash tables with open addressing, of 2^b slots: numbered sets, stamped sets, a bit filter, numbers of fingerprints.
+"""Hash tables with open addressing, of 2^b slots: numbered sets, stamped sets, a bit filter, pages of tags.
 
 A search begins at the slot that the hash names, and goes on to the next slot until it finds the key or an unused slot.
+Whoever writes pages chooses what is in a table. So each table of pages has a random factor in its last entry, behind
+its slots: nobody can choose pages that crowd around one slot, where every search would read all of them.
 """
 
 from typing import NamedTuple
@@ -15,13 +17,21 @@ EMPTY = 0xFFFFFFFFFFFFFFFF
 MISSING = 0xFFFFFFFF  # the number of an unknown page
 LOW_HALF = np.uint64(0xFFFFFFFF)
 RECENT_SLOTS = 1 << 14
-GROUP_FINGERPRINTS = 32
+GROUP_TAGS = 32
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def random_factor():
+    """An odd number at random. Each thread of Numba has a generator of its own, seeded by the system."""
+    high, low = np.random.randint(0, 1 << 32), np.random.randint(0, 1 << 32)  # noqa: NPY002 - compiled
+    return uint64(high) << uint64(32) | uint64(low) | uint64(1)
 
 
 @inline
-def spread(member):
-    """A hash of a page number, or of another number below 2^32."""
-    return (uint64(member) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
+def spread(member, factor):
+    """A hash of a page number, or of another number below 2^32, by multiplication (Dietzfelbinger et al. 1997)."""
+    return (uint64(member) * factor) >> uint64(32)
 
 
 @inline
@@ -33,27 +43,35 @@ def table_size(members):
     return size
 
 
+@inline
+def new_table(members, unused):
+    """A table with room for some members, whose slots have the value `unused`; its last entry is a random factor."""
+    table = np.full(table_size(members) + 1, uint64(unused))
+    table[len(table) - 1] = random_factor()
+    return table
+
+
 # -------------------------------------------------------------------------------------------------------- numbered sets
 
 
 class NumberedSet(NamedTuple):
     """A growing set of numbers below 2^32, mostly pages, numbered 0, 1, … in order. Whoever adds keeps the count."""
 
-    table: NDArray[np.uint64]  # member << 32 | its number, or EMPTY
+    table: NDArray[np.uint64]  # member << 32 | its number, or EMPTY; and a factor
     members: NDArray[np.uint32]  # by number
 
 
 @inline
 def new_set(room):
     """An empty set with room for some members."""
-    return NumberedSet(np.full(table_size(room), uint64(EMPTY)), np.empty(room, np.uint32))
+    return NumberedSet(new_table(room, EMPTY), np.empty(room, np.uint32))
 
 
 @inline
 def slot_of(table, member):
     """The slot where a member is, or would be."""
-    mask = uint64(len(table) - 1)
-    slot = spread(member) & mask
+    mask = uint64(len(table) - 2)
+    slot = spread(member, table[len(table) - 1]) & mask
     while table[slot] >> uint64(32) != uint64(member) and table[slot] != uint64(EMPTY):
         slot = (slot + uint64(1)) & mask
     return slot
@@ -112,7 +130,7 @@ def bit_filter(members):
     """One bit for each member in 2^b bytes: 8 to 16 bits for each, so that they stay in the fastest cache."""
     bits = np.zeros(table_size(len(members)) // 2, np.uint8)
     for member in members:
-        bit = spread(member) & uint64(8 * len(bits) - 1)
+        bit = spread(member, GOLDEN_RATIO) & uint64(8 * len(bits) - 1)
         bits[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
     return bits
 
@@ -124,7 +142,7 @@ def keep_likely(bits, links, count, kept):
     at = np.int64(0)
     for k in range(count):
         page = links[k]
-        bit = spread(page) & mask
+        bit = spread(page, GOLDEN_RATIO) & mask
         kept[at] = page
         at += np.int64(bits[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
     return at
@@ -133,21 +151,22 @@ def keep_likely(bits, links, count, kept):
 @inline
 def stamped_slot(table, stamp, member):
     """The slot of `stamp << 32 | member`. Entries of other stamps count as unused: a new stamp empties the set."""
-    mask = uint64(len(table) - 1)
+    mask = uint64(len(table) - 2)
     entry = stamp << uint64(32) | uint64(member)
-    slot = spread(member) & mask
+    slot = spread(member, table[len(table) - 1]) & mask
     while table[slot] >> uint64(32) == stamp and table[slot] != entry:
         slot = (slot + uint64(1)) & mask
     return slot, entry
 
 
-# ------------------------------------------------------------------------------- fingerprints, which are hashes already
+# ---------------------------------------------------------------- tags, which are hashes with the secret key of a build
 
 
 @kernel
-def mark_unseen(fingerprints, spellings, seen, fresh):
-    """fresh[i] = this page in this spelling isn't in `seen`, a lossy table of 2^b entries. Enters it.
+def mark_unseen(tags, checks, spellings, seen, fresh):
+    """fresh[i] = this page in this spelling isn't in `seen`, a lossy table of 2^b entries. Enters it. 0 isn't a page.
 
+    Pages are compared by their checks: if two have one tag by chance, both are entered, and `fill_table` notices.
     Eight entries, a cache line, are searched; a new one takes the place that its hash names. Two threads may share the
     table: after a race, a page may be reported twice, but never not at all.
     """
@@ -155,11 +174,10 @@ def mark_unseen(fingerprints, spellings, seen, fresh):
     # Pages of a site are crawled together and link to the same pages: half of all are among the last few thousand.
     recent = np.zeros(RECENT_SLOTS, np.uint64)
     count = 0
-    for i in range(len(fingerprints)):
-        fingerprint = uint64(fingerprints[i])
-        mixed = fingerprint ^ (uint64(spellings[i]) * uint64(0x9E3779B97F4A7C15))
+    for i in range(len(tags)):
+        mixed = uint64(checks[i]) ^ (uint64(spellings[i]) * GOLDEN_RATIO)
         slot = (mixed >> uint64(7)) & uint64(RECENT_SLOTS - 1)
-        fresh[i] = fingerprint != uint64(0) and recent[slot] != mixed
+        fresh[i] = tags[i] != uint64(0) and recent[slot] != mixed
         if not fresh[i]:
             continue
         recent[slot] = mixed
@@ -180,42 +198,52 @@ def mark_unseen(fingerprints, spellings, seen, fresh):
 
 
 @kernel
-def fill_table(table, fingerprints, low, high):
-    """Enter the fingerprints in [low, high] with their page numbers into a table of pairs."""
+def fill_table(table, tags, low, high):
+    """Enter the tags in [low, high] with their page numbers into a table of pairs.
+
+    Pages that have one tag by chance can't be told apart by it: none of them is entered. Returns how many there are.
+    """
     mask = uint64((len(table) >> 1) - 1)
-    for i in range(len(fingerprints)):
-        fingerprint = uint64(fingerprints[i])
-        if fingerprint < low or fingerprint > high:
+    twins = np.int64(0)
+    for i in range(len(tags)):
+        tag = uint64(tags[i])
+        if tag < low or tag > high:
             continue
-        slot = fingerprint & mask
-        while table[slot << uint64(1)] != uint64(0):
+        slot = tag & mask
+        while table[slot << uint64(1)] != uint64(0) and table[slot << uint64(1)] != tag:
             slot = (slot + uint64(1)) & mask
-        table[slot << uint64(1)] = fingerprint
-        table[(slot << uint64(1)) + uint64(1)] = uint64(i)
+        value = (slot << uint64(1)) + uint64(1)
+        if table[slot << uint64(1)] == tag:
+            twins += 1 + (table[value] != uint64(MISSING))
+            table[value] = uint64(MISSING)
+        else:
+            table[slot << uint64(1)] = tag
+            table[value] = uint64(i)
+    return twins
 
 
 @kernel
-def look_up(table, fingerprints, low, high, numbers):
-    """numbers[i] = page of fingerprints[i], if in [low, high]; groups are read, then compared: branches don't wait."""
+def look_up(table, tags, low, high, numbers):
+    """numbers[i] = page of tags[i], if in [low, high]; groups are read, then compared: branches don't wait."""
     mask = uint64((len(table) >> 1) - 1)
-    keys, values = np.empty(GROUP_FINGERPRINTS, np.uint64), np.empty(GROUP_FINGERPRINTS, np.uint64)
-    for first in range(0, len(fingerprints), GROUP_FINGERPRINTS):
-        last = min(first + GROUP_FINGERPRINTS, len(fingerprints))
+    keys, values = np.empty(GROUP_TAGS, np.uint64), np.empty(GROUP_TAGS, np.uint64)
+    for first in range(0, len(tags), GROUP_TAGS):
+        last = min(first + GROUP_TAGS, len(tags))
         for i in range(first, last):
-            slot = (uint64(fingerprints[i]) & mask) << uint64(1)
+            slot = (uint64(tags[i]) & mask) << uint64(1)
             keys[i - first] = table[slot]
             values[i - first] = table[slot + uint64(1)]
         for i in range(first, last):
-            fingerprint = uint64(fingerprints[i])
-            if fingerprint < low or fingerprint > high:
+            tag = uint64(tags[i])
+            if tag < low or tag > high:
                 continue
-            if keys[i - first] == fingerprint and fingerprint != uint64(0):
+            if keys[i - first] == tag and tag != uint64(0):
                 numbers[i] = values[i - first]
                 continue
             numbers[i] = MISSING
-            slot = fingerprint & mask
-            while fingerprint != uint64(0) and table[slot << uint64(1)] != uint64(0):
-                if table[slot << uint64(1)] == fingerprint:
+            slot = tag & mask
+            while tag != uint64(0) and table[slot << uint64(1)] != uint64(0):
+                if table[slot << uint64(1)] == tag:
                     numbers[i] = table[(slot << uint64(1)) + uint64(1)]
                     break
                 slot = (slot + uint64(1)) & mask

@@ -1,8 +1,9 @@
-"""Page records of a Parquet folder → names and captures by 64-bit fingerprint: the first pass of a build.
+"""Page records of a Parquet folder → names and captures by 64-bit tag: the first pass of a build.
 
 Files are read as `cocite build` reads them: at any depth, whatever columns each has, without names that begin with _ or
 a dot. They are in the order of `sources.folders.walk_files`, since of captures with the same date the last one counts.
-A batch goes through the `Spill` of a build, so addresses, dates and aliases are parsed as on one machine.
+A batch goes through the `Spill` of a build, so addresses, dates and aliases are parsed as on one machine. Tasks
+of a job hash with the same secret key, so an address has one tag.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cocite.errors import BadSource
 from cocite.graph.build.names import NameFiles
@@ -24,15 +26,15 @@ from cocite.pages.site import Sites
 from cocite.sources.arrow_batches import have_address, to_schema
 from cocite.sources.records import ReadReport
 from cocite.spark import functions as F
-from cocite.spark.arrays import Integers, pack_lists
-from cocite.spark.batches import Batches
+from cocite.spark.arrays import Integers, numbers, pack_lists, unpack_lists
+from cocite.spark.batches import Batches, on_batches
 from cocite.spark.outputs import JobFolder, literal, rows_at
 
 NAME_ROWS, CAPTURE_ROWS = 0, 1
 KEYED_SCHEMA = pa.schema(
     [
         ("what", pa.int32()),  # NAME_ROWS or CAPTURE_ROWS
-        ("fingerprint", pa.int64()),  # of a name, or of a capture's page
+        ("tag", pa.int64()),  # of a name, or of a capture's page
         ("key", pa.binary()),
         ("order", pa.int32()),  # of the spellings of a name: the smallest is shown
         ("shown", pa.string()),
@@ -41,12 +43,13 @@ KEYED_SCHEMA = pa.schema(
         ("alias", pa.int64()),
         ("captured", pa.int64()),
         ("loose", pa.bool_()),  # the batch names an address that may not be the address of any page
-        ("targets", pa.binary()),  # fingerprints, 64 bits each, 0 for other things than pages
+        ("targets", pa.binary()),  # tags, 64 bits each, 0 for other things than pages
         ("attributes", pa.binary()),  # 32 bits each
     ]
 )
 RECORD_COLUMNS = ("url", "links", "redirect", "canonical", "captured", "noindex", "partial")
 LINK_COLUMNS = ("url", "block", "rel", "boilerplate")
+NAME_TABLE_BYTES = 1 << 22  # of the names that a batch has read
 MAX_FILE_ROWS = 1 << 32
 """Files and rows make one number."""
 SCHEMA_THREADS = 16
@@ -58,10 +61,13 @@ ALL_COLUMNS = {**ALL_FOLDERS, "mergeSchema": "true"}
 
 
 def key_batches(
-    batches: Batches, place_of: dict[str, int], on_report: Callable[[ReadReport], None]
+    batches: Batches, place_of: dict[str, int], secret: str, on_report: Callable[[ReadReport], None]
 ) -> Iterator[pa.RecordBatch]:
-    """Names and captures of batches of page records, which have a `file` and a `row` in it."""
-    sites = Sites()
+    """Names and captures of batches of page records, which have a `file` and a `row` in it.
+
+    `secret` is the key of the job's hash, in hex.
+    """
+    sites, hash_key = Sites(), np.array([int(secret[:16], 16), int(secret[16:], 16)], np.uint64)
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -70,27 +76,26 @@ def key_batches(
         first = np.array([place_of[file_name(name)] * MAX_FILE_ROWS for name in file.dictionary.to_pylist()], np.int64)
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
         sequence = sequence[have_address(batch.column("url"))]
-        yield from _key_records(to_schema(batch, report, "", dictionaries=False), sequence, report, sites)
+        files = NameFiles(ScratchSpace(), report, NAME_TABLE_BYTES, hash_key=hash_key)
+        yield from _key_records(to_schema(batch, report, "", dictionaries=False), sequence, files, sites)
         on_report(report)
 
 
 def _key_records(
-    records: pa.RecordBatch, sequence: Integers, report: ReadReport, sites: Sites
+    records: pa.RecordBatch, sequence: Integers, files: NameFiles, sites: Sites
 ) -> Iterator[pa.RecordBatch]:
-    scratch = ScratchSpace()
-    names = NameFiles(scratch, report, np.zeros(0, np.uint64), 1 << 22)
-    spill = Spill(scratch, names, sites, ())
+    spill, scratch = Spill(files.scratch, files, sites, ()), files.scratch
     spill.add(spill.reserve(0), records)
-    names.finish()
+    files.finish()
     for table in map(scratch.load_table, sorted(scratch.names(".names"))):
         for names in table.to_batches() if table is not None else ():
             columns = {name: names.column(name) for name in ("key", "order", "shown")}
-            yield _rows(NAME_ROWS, fingerprint=names.column("fingerprint").to_numpy().view(np.int64), **columns)
+            yield _rows(NAME_ROWS, tag=names.column("tag").to_numpy().view(np.int64), **columns)
     found, links = spill.records_of(0), spill.links_of(0)
     made = np.flatnonzero(found.kind[: len(sequence)] & BY_CANONICAL)  # their aliases are at the end
     yield _rows(
         CAPTURE_ROWS,
-        fingerprint=found.fingerprint.view(np.int64),
+        tag=found.tag.view(np.int64),
         sequence=np.append(sequence, sequence[made]),
         kind=found.kind,
         alias=found.alias.view(np.int64),
@@ -103,13 +108,35 @@ def _key_records(
 
 def _rows(what: int, **columns: Any) -> pa.RecordBatch:
     """A batch of KEYED_SCHEMA; missing columns are null."""
-    count = len(columns["fingerprint"])
+    count = len(columns["tag"])
     columns["what"] = np.full(count, what)
     made = [
         pa.array(columns[each.name]).cast(each.type) if each.name in columns else pa.nulls(count, each.type)
         for each in KEYED_SCHEMA
     ]
     return pa.RecordBatch.from_arrays(made, schema=KEYED_SCHEMA)
+
+
+def find_twins(keyed: Any) -> list[int]:
+    """Tags that several names have by chance: about one in a web of 6 billion names."""
+    names = keyed.where(F.col("what") == NAME_ROWS).select("tag", F.xxhash64("key").alias("hash"))
+    found = names.groupBy("tag").agg((F.min("hash") != F.max("hash")).alias("differ")).where("differ")
+    return [row[0] for row in found.select("tag").collect()]
+
+
+def drop_twins(keyed: Any, twins: list[int]) -> Any:
+    """Rows without names, captures and links of some tags, as a build on one machine leaves them out."""
+
+    def work(batch: pa.RecordBatch) -> pa.RecordBatch:
+        batch = batch.filter(pa.array(~np.isin(numbers(batch.column("tag")), twins)))
+        columns = {name: batch.column(name) for name in batch.schema.names}
+        targets, starts = unpack_lists(columns["targets"], np.int64)
+        columns["targets"] = pack_lists(np.where(np.isin(targets, twins), 0, targets), starts)
+        columns["alias"] = pc.if_else(pc.is_in(columns["alias"], pa.array(twins, pa.int64())), 0, columns["alias"])
+        columns["loose"] = pa.array(np.ones(len(batch), np.bool_))  # what only dropped captures name isn't a page
+        return pa.record_batch(columns)
+
+    return keyed.mapInArrow(on_batches(work), keyed.schema)
 
 
 def read_records(spark: Any, place: str) -> tuple[list[Any], dict[str, int]]:

@@ -2,7 +2,7 @@
 
 The web is divided into parts (`parts.py`). A task makes a Graph in memory of each part (`subweb.py`) and runs the
 method on each of its pages. A page with too little evidence gets the results of a shorter address of its site, as in
-`neighbourhood/scores.py`; these addresses are looked up by a join on fingerprints.
+`neighbourhood/scores.py`; these addresses are looked up by a join on keys.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.graph.build.derive import SAMPLE_PARENTS
-from cocite.graph.build.names import text_buffers
+from cocite.graph.build.names import key_array, text_buffers
 from cocite.kernels.addresses.canonical import key_addresses
 from cocite.pages.address import chop
 from cocite.pages.key import from_key
@@ -137,7 +138,8 @@ def _stop_numbers(pages: Any, texts: Sequence[str]) -> Integers:
     """The pages of a stop list, ascending. Unknown addresses are ignored."""
     if not texts:
         return np.zeros(0, np.int64)
-    listed = pages.where(F.col("fingerprint").isin(fingerprints_of(stop_addresses(texts)).tolist()))
+    keys = [bytearray(key) for key in keys_of(stop_addresses(texts)).to_pylist() if key]
+    listed = pages.where(F.col("key").isin(keys))
     return np.unique([row[0] for row in listed.select(F.coalesce("leads_to", "number")).collect()]).astype(np.int64)
 
 
@@ -195,11 +197,9 @@ def _results(pages: Any, answered: Any, chopping: str, k: int, kind: str) -> Any
         own, enough = given, answered.where("enough").select("page", "answers", "scores")
         too_little = pages.where("in_degree + out_degree > 0").selectExpr("number as page", "key", "site")
         too_little = too_little.join(enough.select("page"), "page", "left_anti")
-        shorter = too_little.mapInArrow(on_batches(_shorter), "page long, site long, level int, fingerprint long")
-        known = pages.selectExpr("coalesce(leads_to, number) as other", "fingerprint")
-        found = shorter.join(known, "fingerprint").join(
-            pages.selectExpr("number as other", "site as other_site"), "other"
-        )
+        shorter = too_little.mapInArrow(on_batches(_shorter), "page long, site long, level int, key binary")
+        known = pages.selectExpr("coalesce(leads_to, number) as other", "key")
+        found = shorter.join(known, "key").join(pages.selectExpr("number as other", "site as other_site"), "other")
         found = (found if chopping == "host" else found.where("site = other_site")).join(
             enough.selectExpr("page as other"), "other"
         )
@@ -226,19 +226,20 @@ def _first_results(batch: pa.RecordBatch, k: int, kind: str) -> pa.RecordBatch:
 
 
 def _shorter(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The fingerprints of ever shorter addresses of pages."""
+    """The keys of ever shorter addresses of pages."""
     addresses = [from_key(key.decode("utf-8", "replace")) for key in batch.column("key").to_pylist()]
     found = [(row, *each) for row, text in enumerate(addresses) for each in enumerate(chop(text))]
-    fingerprint = fingerprints_of([address for _, _, address in found])
-    usable = np.flatnonzero(fingerprint)
+    keys = keys_of([address for _, _, address in found])
+    usable = np.flatnonzero(pc.binary_length(keys))
     row = np.array([row for row, _, _ in found], np.int64)[usable]
     level = np.array([level for _, level, _ in found], np.int32)[usable]
     own = {name: numbers(batch.column(name))[row] for name in ("page", "site")}
-    return pa.record_batch({**own, "level": level, "fingerprint": fingerprint[usable]})
+    return pa.record_batch({**own, "level": level, "key": keys.take(pa.array(usable))})
 
 
-def fingerprints_of(texts: Sequence[str]) -> Integers:
-    """Fingerprints of addresses, with or without a scheme, as Spark's signed numbers; 0 for texts of other kinds."""
+def keys_of(texts: Sequence[str]) -> pa.Array:
+    """Keys of addresses, with or without a scheme; empty for texts of other kinds."""
     spelled = [text if "://" in text or text.startswith("name:") else f"https://{text}" for text in texts]
     raw = pa.array([text.encode("utf-8", "replace") for text in spelled], pa.binary())
-    return key_addresses(*text_buffers(raw)).fingerprint.view(np.int64)
+    keyed = key_addresses(*text_buffers(raw))
+    return key_array(keyed.data, keyed.offsets, np.ones(len(texts), np.bool_))

@@ -1,6 +1,6 @@
 """Which capture of a page counts, the targets of aliases, and page numbers: the next passes of a build, as joins.
 
-Everything is by fingerprint. Of several captures the newest counts, of equals the last one read; partial ones add up.
+Everything is by tag. Of several captures the newest counts, of equals the last one read; partial ones add up.
 An address that leads to another is an alias; each round follows chains twice as far. Pages are numbered in key order.
 """
 
@@ -32,8 +32,8 @@ from cocite.spark.records import CAPTURE_ROWS, NAME_ROWS
 class Resolution(NamedTuple):
     """The captures whose links count, and aliases with their targets."""
 
-    captures: Any  # fingerprint, sequence, kind, targets, attributes
-    aliases: Any  # fingerprint, target; None if there are none
+    captures: Any  # tag, sequence, kind, targets, attributes
+    aliases: Any  # tag, target; None if there are none
     all_named: bool  # whether every name that was read is certainly that of a page
 
 
@@ -45,63 +45,63 @@ def resolve(folder: JobFolder, keyed: Any) -> Resolution:
     """Choose captures and follow aliases."""
     read = keyed.where(F.col("what") == CAPTURE_ROWS)
     # Records without a page may name addresses, too.
-    loose = F.max(F.col("loose") | (F.col("fingerprint") == 0))
+    loose = F.max(F.col("loose") | (F.col("tag") == 0))
     has_aliases, has_complete, is_loose = read.agg(F.max(_has(ALIAS_ONLY)), F.max(~_has(PARTIAL)), loose).first()
-    captures, same = read.where("fingerprint != 0"), ["fingerprint", "sequence"]
+    captures, same = read.where("tag != 0"), ["tag", "sequence"]
     if not has_complete:
         return Resolution(captures, None, not is_loose)
-    brief = captures.select("fingerprint", "sequence", "kind", "alias", "captured")
+    brief = captures.select("tag", "sequence", "kind", "alias", "captured")
     best = _best(brief)
     replaced = brief.where(~_has(PARTIAL)).select(*same).join(best.select(*same), same, "left_anti")
     replaced = folder.step(f"{WORK}/lost", replaced)
     if not has_aliases and replaced.isEmpty():
         return Resolution(captures, None, not is_loose)
     aliases = None
-    leads = best.where(_has(ALIAS_ONLY) & (F.col("alias") != 0)).selectExpr("fingerprint", "alias as target")
+    leads = best.where(_has(ALIAS_ONLY) & (F.col("alias") != 0)).selectExpr("tag", "alias as target")
     if has_aliases and not (steps := folder.step(f"{WORK}/alias-0", leads)).isEmpty():
         ends = _follow(folder, steps)
-        members = ends.join(steps.selectExpr("fingerprint as target"), "target").selectExpr("target as fingerprint")
+        members = ends.join(steps.selectExpr("tag as target"), "target").selectExpr("target as tag")
         members = members.distinct()  # of circles
         if not members.isEmpty():
-            own = brief.where(~_has(PARTIAL | ALIAS_ONLY)).join(members, "fingerprint", "left_semi")
+            own = brief.where(~_has(PARTIAL | ALIAS_ONLY)).join(members, "tag", "left_semi")
             own = _best(own).select(*same)
-            ends = _open_circles(folder, keyed, own, steps.join(members, "fingerprint", "left_semi"), ends)
+            ends = _open_circles(folder, keyed, own, steps.join(members, "tag", "left_semi"), ends)
             replaced = replaced.join(own, same, "left_anti")
-        aliases = ends.where("fingerprint != target")
+        aliases = ends.where("tag != target")
     captures = captures.where(~_has(ALIAS_ONLY)).join(replaced, same, "left_anti")
     if aliases is not None:
-        captures = captures.join(aliases, "fingerprint", "left_anti")
+        captures = captures.join(aliases, "tag", "left_anti")
     return Resolution(captures, aliases, False)
 
 
 def _best(brief: Any) -> Any:
     """The complete capture of each page that counts: of its own address rather than another's, the newest, the last."""
     best = F.max(F.struct((~_has(BY_CANONICAL)).alias("direct"), "captured", "sequence", "kind", "alias"))
-    return brief.where(~_has(PARTIAL)).groupBy("fingerprint").agg(best.alias("best")).select("fingerprint", "best.*")
+    return brief.where(~_has(PARTIAL)).groupBy("tag").agg(best.alias("best")).select("tag", "best.*")
 
 
 def _follow(folder: JobFolder, steps: Any) -> Any:
-    """fingerprint, target: every alias with the end of its chain, or with a member of the circle that it leads into."""
+    """tag, target: every alias with the end of its chain, or with a member of the circle that it leads into."""
     count, rounds, ends = steps.count(), 0, steps
     while 2**rounds < count:
         rounds += 1
-        further = ends.join(ends.selectExpr("fingerprint as target", "target as further"), "target", "left")
-        further = further.selectExpr("fingerprint", "coalesce(further, target) as target")
+        further = ends.join(ends.selectExpr("tag as target", "target as further"), "target", "left")
+        further = further.selectExpr("tag", "coalesce(further, target) as target")
         before, ends = ends, folder.step(f"{WORK}/alias-{rounds}", further)
-        if ends.join(before, ["fingerprint", "target"], "left_anti").isEmpty():
+        if ends.join(before, ["tag", "target"], "left_anti").isEmpty():
             break
     return ends
 
 
 def _open_circles(folder: JobFolder, keyed: Any, own: Any, steps: Any, ends: Any) -> Any:
     """Let every circle end at its first page with a capture of its own, or at its first page."""
-    keys = keyed.where(F.col("what") == NAME_ROWS).groupBy("fingerprint").agg(F.min("key").alias("key"))
-    circles = connected(folder, "circle", steps.selectExpr("fingerprint as one", "target as other"))
-    circles = circles.selectExpr("page as fingerprint", "first").join(keys, "fingerprint")
-    circles = circles.join(own.withColumnRenamed("sequence", "own"), "fingerprint", "left")
-    chosen = F.expr("min(struct(own is null as bare, key, fingerprint as final)).final as final")
-    opened = circles.join(circles.groupBy("first").agg(chosen), "first").selectExpr("fingerprint as target", "final")
-    found = ends.join(opened, "target", "left").selectExpr("fingerprint", "coalesce(final, target) as target")
+    keys = keyed.where(F.col("what") == NAME_ROWS).groupBy("tag").agg(F.min("key").alias("key"))
+    circles = connected(folder, "circle", steps.selectExpr("tag as one", "target as other"))
+    circles = circles.selectExpr("page as tag", "first").join(keys, "tag")
+    circles = circles.join(own.withColumnRenamed("sequence", "own"), "tag", "left")
+    chosen = F.expr("min(struct(own is null as bare, key, tag as final)).final as final")
+    opened = circles.join(circles.groupBy("first").agg(chosen), "first").selectExpr("tag as target", "final")
+    found = ends.join(opened, "target", "left").selectExpr("tag", "coalesce(final, target) as target")
     return folder.step(f"{WORK}/aliases", found)
 
 
@@ -127,24 +127,25 @@ def connected(folder: JobFolder, name: str, pairs: Any) -> Any:
 
 
 def number_pages(folder: JobFolder, keyed: Any, mentioned: Any, partitions: int) -> Any:
-    """number, key, fingerprint, url, and host, domain and site as hashes of their names; in order.
+    """number, key, tag, fingerprint, url, and host, domain and site as hashes of their names; in order.
 
-    `mentioned` are the fingerprints of all pages, None if every name is that of a page.
+    `mentioned` are the tags of all pages, None if every name is that of a page.
     """
     names = keyed.where(F.col("what") == NAME_ROWS)
-    first = F.expr("min(struct(`order`, coalesce(shown, '') as shown, fingerprint)) as first")
+    first = F.expr("min(struct(`order`, coalesce(shown, '') as shown, tag)) as first")
     names = names.groupBy("key").agg(first).select("key", "first.*")
     if mentioned is not None:
-        names = names.join(mentioned, "fingerprint", "left_semi")
+        names = names.join(mentioned, "tag", "left_semi")
     names = names.repartitionByRange(partitions, "key").sortWithinPartitions("key")
-    names = names.select(F.spark_partition_id().alias("part"), "key", "order", "shown", "fingerprint")
-    schema = "part int, key binary, fingerprint long, row long, url string, host long, domain long, site long"
+    names = names.select(F.spark_partition_id().alias("part"), "key", "order", "shown", "tag")
+    schema = "part int, key binary, tag long, row long, url string, host long, domain long, site long"
     names = folder.step(f"{WORK}/names", names.mapInArrow(_describe, schema))
     sizes = dict(map(tuple, names.groupBy("part").count().collect()))
     starts = accumulate((sizes.get(part, 0) for part in range(max(sizes, default=0))), initial=0)
     start_of = F.array(*(F.lit(start).cast("long") for start in starts))  # a map would be searched for every row
     number = F.element_at(start_of, (F.col("part") + 1).cast("int")) + F.col("row")
-    return names.withColumn("number", number.cast("long")).drop("part", "row")
+    names = names.withColumns({"number": number.cast("long"), "fingerprint": F.xxhash64("key")})
+    return names.drop("part", "row")
 
 
 def _describe(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -155,7 +156,7 @@ def _describe(batches: Batches) -> Iterator[pa.RecordBatch]:
             names = [from_key(raw.decode("utf-8", "replace")) for raw in batch.column("key").to_pylist()]
             spellings = zip(names, *(batch.column(name).to_pylist() for name in ("order", "shown")), strict=True)
             urls = [text if order & 0xFF == APART else shown(name, order & 0xFF) for name, order, text in spellings]
-            columns = {name: batch.column(name) for name in ("part", "key", "fingerprint")}
+            columns = {name: batch.column(name) for name in ("part", "key", "tag")}
             columns |= {"row": np.arange(row, row + len(batch)), "url": [CONTROL.sub(" ", url) for url in urls]}
             columns |= zip(("host", "domain", "site"), _units(batch.column("key"), names, sites), strict=True)
             yield pa.record_batch(columns)

@@ -12,7 +12,9 @@ one machine makes of the same records.
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
@@ -25,11 +27,11 @@ from cocite.graph.build.scratch import PARTIAL
 from cocite.sources.folders import PAGES_DONE, WORK, unfinished_folder
 from cocite.spark import functions as F
 from cocite.spark.arrays import Integers, numbers, pack_lists, positions, run_starts, spread, unpack_lists
-from cocite.spark.batches import on_batches, on_runs
+from cocite.spark.batches import Batches, on_batches, on_runs
 from cocite.spark.near_duplicates import near_duplicates
 from cocite.spark.outputs import SHARDS_DONE, JobFolder, OnStep
 from cocite.spark.pages import counts_of, most_skipped, report_accumulator
-from cocite.spark.records import KEYED_SCHEMA, key_batches, read_records
+from cocite.spark.records import KEYED_SCHEMA, drop_twins, find_twins, key_batches, read_records
 from cocite.spark.resolve import Resolution, number_pages, resolve
 from cocite.spark.session import task_count
 
@@ -48,10 +50,14 @@ def write_store(spark: Any, records: str, output: str, on_step: OnStep | None = 
     report, counts = report_accumulator(spark), folder.read_json(f"{WORK}/read.json")
     if counts is None:
         folder.remove(f"{WORK}/keyed")  # it may be complete, but what was skipped is counted while it is made
-    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, report), ("what",))
+    if (hashing := folder.read_json(f"{WORK}/hash.json")) is None:
+        folder.write_json(f"{WORK}/hash.json", hashing := {"key": secrets.token_hex(16)})
+    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, hashing["key"], report), ("what",))
     if counts is None:
         counts = {name: value for name, value in counts_of(report.value).items() if name != "read"}
         folder.write_json(f"{WORK}/read.json", counts)
+    if twins := find_twins(keyed):
+        keyed = folder.step(f"{WORK}/apart", drop_twins(keyed, twins), ("what",))
     resolved = resolve(folder, keyed)
     lists = folder.step(f"{WORK}/lists", lambda: _lists(resolved))
     links = int(lists.agg(F.sum(F.length("targets"))).first()[0] or 0) // 8
@@ -84,60 +90,63 @@ def _id(pages: Any, into: Any) -> str:
     return f"{(found[0] ^ found[1]) % (1 << 64):016x}"
 
 
-def _keyed(spark: Any, records: str, report: Any) -> Any:
+def _keyed(spark: Any, records: str, secret: str, report: Any) -> Any:
     """Names and captures of page records, in the order of files and rows."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     tables, place_of = read_records(spark, records)
     schema = from_arrow_schema(KEYED_SCHEMA)
-    keyed = (rows.mapInArrow(lambda batches: key_batches(batches, place_of, report.add), schema) for rows in tables)
-    return reduce(lambda one, other: one.union(other), keyed)
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        return key_batches(batches, place_of, secret, report.add)
+
+    return reduce(lambda one, other: one.union(other), (rows.mapInArrow(work, schema) for rows in tables))
 
 
 def _mentioned(resolved: Resolution) -> Any:
-    """Fingerprints of all pages; None if every name is that of a page."""
+    """Tags of all pages; None if every name is that of a page."""
     if resolved.all_named:
         return None
-    found = resolved.captures.select("fingerprint").union(_links(resolved.captures).select("target"))
-    for name in ("fingerprint", "target") if resolved.aliases is not None else ():
+    found = resolved.captures.select("tag").union(_links(resolved.captures).select("target"))
+    for name in ("tag", "target") if resolved.aliases is not None else ():
         found = found.union(resolved.aliases.select(name))
     return found.distinct()
 
 
 def _links(captures: Any) -> Any:
-    """A row for every link of captures, as fingerprints."""
+    """A row for every link of captures, as tags."""
 
     def work(batch: pa.RecordBatch) -> pa.RecordBatch:
         targets, starts = unpack_lists(batch.column("targets"), np.int64)
-        columns = {**spread(batch, starts, "fingerprint", "sequence"), "place": positions(starts), "target": targets}
+        columns = {**spread(batch, starts, "tag", "sequence"), "place": positions(starts), "target": targets}
         columns["attribute"] = unpack_lists(batch.column("attributes"), np.int32)[0]
         return pa.record_batch({name: values[targets != 0] for name, values in columns.items()})
 
-    schema = "fingerprint long, sequence long, place long, target long, attribute int"
-    return captures.select("fingerprint", "sequence", "targets", "attributes").mapInArrow(on_batches(work), schema)
+    schema = "tag long, sequence long, place long, target long, attribute int"
+    return captures.select("tag", "sequence", "targets", "attributes").mapInArrow(on_batches(work), schema)
 
 
 def _lists(resolved: Resolution) -> Any:
-    """Of each page with links: fingerprint, targets, attributes. A repeated link counts where it comes first."""
+    """Of each page with links: tag, targets, attributes. A repeated link counts where it comes first."""
     captures, aliases = resolved.captures, resolved.aliases
-    schema = "fingerprint long, targets binary, attributes binary"
+    schema = "tag long, targets binary, attributes binary"
     if aliases is not None:
-        ends = aliases.selectExpr("fingerprint as target", "target as final")
+        ends = aliases.selectExpr("tag as target", "target as final")
         links = _links(captures).join(ends, "target", "left").withColumn("target", F.coalesce("final", "target"))
-        links = links.repartition("fingerprint").sortWithinPartitions("fingerprint", "sequence", "place")
-        return links.select("fingerprint", "target", "attribute").mapInArrow(
-            on_runs(lambda table: _distinct_links(*map(numbers, table.columns)), "fingerprint"), schema
+        links = links.repartition("tag").sortWithinPartitions("tag", "sequence", "place")
+        return links.select("tag", "target", "attribute").mapInArrow(
+            on_runs(lambda table: _distinct_links(*map(numbers, table.columns)), "tag"), schema
         )
 
     def gather(table: pa.Table) -> pa.RecordBatch:
         targets, starts = unpack_lists(table["targets"], np.int64)
         attributes, _ = unpack_lists(table["attributes"], np.int32)
-        return _distinct_links(spread(table, starts, "fingerprint")["fingerprint"], targets, attributes)
+        return _distinct_links(spread(table, starts, "tag")["tag"], targets, attributes)
 
     if not captures.where(F.col("kind").bitwiseAND(PARTIAL) != 0).isEmpty():  # a page may have several
-        captures = captures.repartition("fingerprint").sortWithinPartitions("fingerprint", "sequence")
-    captures = captures.select("fingerprint", "targets", "attributes")
-    return captures.mapInArrow(on_runs(gather, "fingerprint", rows=1 << 13), schema)
+        captures = captures.repartition("tag").sortWithinPartitions("tag", "sequence")
+    captures = captures.select("tag", "targets", "attributes")
+    return captures.mapInArrow(on_runs(gather, "tag", rows=1 << 13), schema)
 
 
 def _distinct_links(source: Integers, targets: Any, attributes: Any) -> pa.RecordBatch:
@@ -148,7 +157,7 @@ def _distinct_links(source: Integers, targets: Any, attributes: Any) -> pa.Recor
     kept &= (targets != source) & (targets != 0)
     source, starts = source[kept], run_starts(source[kept])
     targets, attributes = pack_lists(targets[kept], starts), pack_lists(attributes[kept].astype(np.int32), starts)
-    return pa.record_batch({"fingerprint": source[starts[:-1]], "targets": targets, "attributes": attributes})
+    return pa.record_batch({"tag": source[starts[:-1]], "targets": targets, "attributes": attributes})
 
 
 def _with_degrees(numbered: Any, lists: Any) -> Any:
@@ -156,12 +165,12 @@ def _with_degrees(numbered: Any, lists: Any) -> Any:
 
     def count_targets(batch: pa.RecordBatch) -> pa.RecordBatch:  # a page that all link to is one row of each batch
         found, counts = np.unique(unpack_lists(batch.column("targets"), np.int64)[0], return_counts=True)
-        return pa.record_batch({"fingerprint": found, "count": counts})
+        return pa.record_batch({"tag": found, "count": counts})
 
-    into = lists.select("targets").mapInArrow(on_batches(count_targets), "fingerprint long, count long")
-    into = into.groupBy("fingerprint").agg(F.sum("count").alias("in_degree"))
-    out = lists.selectExpr("fingerprint", "cast(length(targets) / 8 as long) as out_degree")
-    found = numbered.join(into, "fingerprint", "left").join(out, "fingerprint", "left")
+    into = lists.select("targets").mapInArrow(on_batches(count_targets), "tag long, count long")
+    into = into.groupBy("tag").agg(F.sum("count").alias("in_degree"))
+    out = lists.selectExpr("tag", "cast(length(targets) / 8 as long) as out_degree")
+    found = numbered.join(into, "tag", "left").join(out, "tag", "left")
     return found.fillna(0, ["in_degree", "out_degree"])
 
 
@@ -179,11 +188,11 @@ def _numbered_links(lists: Any, pages: Any) -> Any:
         return pa.record_batch(columns)
 
     schema = "page long, popularity long, links long, source long, target long, place int, attribute int"
-    names = ("fingerprint as source", "number as page", "in_degree as popularity", "out_degree as links")
-    lists = lists.withColumnRenamed("fingerprint", "source").join(pages.selectExpr(*names), "source")
-    links = lists.mapInArrow(on_batches(work), schema).withColumn("hash", F.xxhash64("target", "source")).drop("source")
-    targets = pages.selectExpr("fingerprint as target", "number", "in_degree as degree")
-    return links.join(targets, "target").drop("target").withColumnRenamed("number", "target")
+    names = ("tag", "fingerprint as source", "number as page", "in_degree as popularity", "out_degree as links")
+    links = lists.join(pages.selectExpr(*names), "tag").mapInArrow(on_batches(work), schema)
+    targets = pages.selectExpr("tag as target", "fingerprint", "number", "in_degree as degree")
+    links = links.join(targets, "target").withColumn("hash", F.xxhash64("fingerprint", "source"))
+    return links.drop("target", "fingerprint", "source").withColumnRenamed("number", "target")
 
 
 def _out(links: Any, tasks: int, kind: str) -> Any:
@@ -209,7 +218,7 @@ def _pages(pages: Any, near: Any, aliases: Any, tasks: int) -> Any:
     if aliases is None:
         found = found.withColumn("leads_to", nothing)
     else:
-        targets = pages.selectExpr("fingerprint as target", "number as leads_to")
-        found = found.join(aliases.join(targets, "target").drop("target"), "fingerprint", "left")
+        targets = pages.selectExpr("tag as target", "number as leads_to")
+        found = found.join(aliases.join(targets, "target").drop("target"), "tag", "left")
     names = "number key fingerprint url host domain site in_degree out_degree representative leads_to"
     return found.select(*names.split()).repartitionByRange(tasks, "number").sortWithinPartitions("number")

@@ -1,6 +1,7 @@
-"""Addresses → fingerprints, and the files of names that a build sorts: a part of its first pass.
+"""Addresses → tags, and the files of names that a build sorts: a part of its first pass.
 
 The text of an address is parsed once. Its key goes to a file of names the first time (more or less) that it is read.
+A tag is half of a hash with a secret key, which a build draws and forgets: nobody can choose addresses of one tag.
 """
 
 import re
@@ -14,17 +15,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.graph.build.scratch import ScratchSpace
+from cocite.graph.removed import RemovedPages
 from cocite.kernels.addresses.canonical import PYTHON_ADDRESSES, Keyed, key_addresses
+from cocite.kernels.addresses.siphash import HashKey, hash_all, new_key
 from cocite.kernels.hash_tables import mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport
 
 CHUNK_ADDRESSES = 1 << 21  # keyed at once
 MAX_DICTIONARIES = 4
-NAME_COLUMNS = pa.schema(
-    [("key", pa.binary()), ("order", pa.uint16()), ("fingerprint", pa.uint64()), ("shown", pa.string())]
-)
-"""A name in one spelling: its key, the rank of the spelling, and the text of a spelling that flags can't give."""
+NAME_COLUMNS = pa.schema([("key", pa.binary()), ("order", pa.uint16()), ("tag", pa.uint64()), ("shown", pa.string())])
+"""A name in one spelling: key, rank of the spelling, tag, and the text of a spelling that flags can't give."""
+Tags = NDArray[np.uint64]  # 0: unusable
 _QUOTED = re.compile(r"""(['"]).*?\1""")
 
 
@@ -34,15 +36,24 @@ class SharedDictionary(NamedTuple):
     name: str
     addresses: pa.Array
     own: bool
-    fingerprint: NDArray[np.uint64]
+    tag: Tags
     used: NDArray[np.bool_]
 
 
 class NameFiles:
     """The names of one build in its work folder. `key` may be called by several threads."""
 
-    def __init__(self, scratch: ScratchSpace, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
-        self.removed, self._scratch, self._report = removed, scratch, report
+    def __init__(
+        self,
+        scratch: ScratchSpace,
+        report: ReadReport,
+        memory: int,
+        removed: RemovedPages | None = None,
+        hash_key: HashKey | None = None,
+    ) -> None:
+        """With a `hash_key`, tags are the same in all parts of a job that share it."""
+        self.removed, self.scratch, self._report = removed or RemovedPages(), scratch, report
+        self._hash_key = new_key() if hash_key is None else hash_key
         self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
         self._lock = threading.Lock()
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
@@ -61,16 +72,22 @@ class NameFiles:
         with self._lock:
             self._report.skip(reason, example, count)
 
-    def key(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
-        """Fingerprints of addresses, 0 for unusable ones; names that are new go to the file of names."""
+    def key(self, name: str, urls: pa.Array, own: bool) -> Tags:
+        """Tags of addresses, 0 for unusable ones; names that are new go to the file of names."""
         if pa.types.is_dictionary(urls.type):
             return self._key_dictionary(name, urls, own)
-        fingerprints = np.zeros(len(urls), np.uint64)
+        tags = np.zeros(len(urls), np.uint64)
         for start, part, keyed in self._keyed_chunks(urls):
-            keyed.fingerprint = self._usable(keyed, part)
-            self._enter(f"{name}-{start}", keyed, own)
-            fingerprints[start : start + len(part)] = keyed.fingerprint
-        return fingerprints
+            some, checks = self._usable(keyed, part)
+            self._enter(f"{name}-{start}", keyed, some, checks, own)
+            tags[start : start + len(part)] = some
+        return tags
+
+    def tag_keys(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Tags, Tags]:
+        """The tags of keys, and their checks: both halves of a hash, 0 for an empty key."""
+        tags, checks = (np.empty(len(offsets) - 1, np.uint64) for _ in range(2))
+        hash_all(data, offsets, self._hash_key, tags, checks)
+        return tags, checks
 
     def _keyed_chunks(self, urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:
         """Addresses with their keys, some at a time: (place of the first, addresses, keys)."""
@@ -79,7 +96,7 @@ class NameFiles:
             self._addresses += len(part)
             yield start, part, key_addresses(*text_buffers(part), compiled=self._addresses > PYTHON_ADDRESSES)
 
-    def _key_dictionary(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
+    def _key_dictionary(self, name: str, urls: pa.Array, own: bool) -> Tags:
         """As `key`, each distinct address once: a dictionary that batches share is keyed with the first of them.
 
         Its names are entered in the end, and only those that were used: a graph's vertices may have no links.
@@ -93,53 +110,55 @@ class NameFiles:
                 sizes = np.zeros(len(dictionary), np.uint64), np.zeros(len(dictionary), np.bool_)
                 shared = self._dictionaries[identity] = SharedDictionary(name, dictionary, own, *sizes)
                 for start, part, keyed in self._keyed_chunks(dictionary):
-                    shared.fingerprint[start : start + len(part)] = self._usable(keyed, part)
+                    shared.tag[start : start + len(part)], _ = self._usable(keyed, part)
             shared.used[places] = True  # before another thread can have its names entered
             if len(self._dictionaries) > MAX_DICTIONARIES:
                 self._enter_dictionary(self._dictionaries.pop(next(iter(self._dictionaries))))
-        fingerprints = np.zeros(len(indices), np.uint64)
-        fingerprints[indices.is_valid().to_numpy(zero_copy_only=False)] = shared.fingerprint[places]
-        return fingerprints
+        tags = np.zeros(len(indices), np.uint64)
+        tags[indices.is_valid().to_numpy(zero_copy_only=False)] = shared.tag[places]
+        return tags
 
     def _enter_dictionary(self, shared: SharedDictionary) -> None:
         """Enter the names of a dictionary that were used."""
-        usable = shared.used & (shared.fingerprint != 0)
         for start, part, keyed in self._keyed_chunks(shared.addresses):
-            keyed.fingerprint = np.where(usable[start : start + len(part)], keyed.fingerprint, np.uint64(0))
-            self._enter(f"{shared.name}-dictionary-{start}", keyed, shared.own)
+            some = slice(start, start + len(part))
+            tags = np.where(shared.used[some], shared.tag[some], np.uint64(0))
+            _, checks = self.tag_keys(keyed.data, keyed.offsets)
+            self._enter(f"{shared.name}-dictionary-{start}", keyed, tags, checks, shared.own)
 
-    def _usable(self, keyed: Keyed, urls: pa.Array) -> NDArray[np.uint64]:
-        """Fingerprints, 0 for removed pages and for texts that aren't addresses, which are reported."""
+    def _usable(self, keyed: Keyed, urls: pa.Array) -> tuple[Tags, Tags]:
+        """Tags and checks. Tags are 0 for removed pages, and for texts that aren't addresses, which are reported."""
         for index, message in keyed.bad:
             # Counted by kind: without the hint and without the address itself.
             reason = _QUOTED.sub("…", message.rpartition(": ")[0] or message)
             self.skip(reason, str(urls[index].as_py() or "")[:200])
-        if not len(self.removed) or not (gone := np.isin(keyed.fingerprint, self.removed)).any():
-            return keyed.fingerprint
-        with self._lock:  # as the user wants it: not a fault of the source
-            self._report.read["addresses of pages removed from this store"] += int(gone.sum())
-        return np.where(gone, np.uint64(0), keyed.fingerprint)
+        tags, checks = self.tag_keys(keyed.data, keyed.offsets)
+        if (gone := self.removed.among(keyed.data, keyed.offsets)).any():
+            tags[gone] = 0
+            with self._lock:  # as the user wants it: not a fault of the source
+                self._report.read["addresses of pages removed from this store"] += int(gone.sum())
+        return tags, checks
 
-    def _enter(self, name: str, keyed: Keyed, own: bool) -> None:
-        """Write names that are new to the file of names."""
+    def _enter(self, name: str, keyed: Keyed, tags: Tags, checks: Tags, own: bool) -> None:
+        """Add names that may be new to the file of names."""
         orders = spelling_orders(keyed.flags, own)
         fresh = np.zeros(len(orders), np.bool_)
-        mark_unseen(keyed.fingerprint, orders, self._seen, fresh)
+        mark_unseen(tags, checks, orders, self._seen, fresh)
         shown: list[str | None] | None = None
         if keyed.shown:
             texts = np.full(len(orders), None, object)
             for index, text in keyed.shown.items():
                 texts[index] = text
-                fresh[index] |= keyed.fingerprint[index] != 0
+                fresh[index] |= tags[index] != 0
             shown = texts[fresh].tolist()
         keys = key_array(keyed.data, keyed.offsets, fresh)
-        self.put(name, key=keys, order=orders[fresh], fingerprint=keyed.fingerprint[fresh], shown=shown)
+        self.put(name, key=keys, order=orders[fresh], tag=tags[fresh], shown=shown)
 
     def put(self, name: str, **columns: Any) -> None:
         """Write names, the columns of NAME_COLUMNS, to a file; `shown` may be None: no name has a text."""
         if len(columns["key"]):
             columns["shown"] = columns["shown"] or pa.nulls(len(columns["key"]), pa.string())
-            self._scratch.save_table(f"{name}.names", pa.table(columns, schema=NAME_COLUMNS))
+            self.scratch.save_table(f"{name}.names", pa.table(columns, schema=NAME_COLUMNS))
 
 
 def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:

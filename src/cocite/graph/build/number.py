@@ -1,7 +1,7 @@
 """Second pass of a build: names → page numbers, in the order of their keys; and the host, domain and site of each page.
 
 Names are sorted, on disk by DuckDB, out of core. Of each page the first row (the spelling to show) is kept, and names,
-fingerprints, hosts, domains and sites are written as they pass.
+fingerprints, hosts, domains and sites are written as they pass. The tags of pages go to the scratch space.
 """
 
 from bisect import bisect_left
@@ -26,18 +26,21 @@ from cocite.graph.huffman import Code
 from cocite.graph.names import Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.texts import mark_hosts
+from cocite.kernels.addresses.xxh64 import hash_keys
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.look_up import fill_buckets
 from cocite.pages.key import APART, from_key
 from cocite.pages.site import HostRule, Pattern, Sites
-from cocite.sources.records import ReadReport
 
 MAX_PAGES = (1 << 32) - 2
 BATCH_NAMES = 1 << 17  # names encoded at once, a whole number of blocks; the first batch is the sample for their code
 REREAD_NAMES = 1 << 16
 MIN_SORT_BYTES = 128 << 20  # what DuckDB needs to sort at all
 MAX_SITES = 1 << 20  # sites of one host that are cached; they take some 100 MB
+MAX_BUCKET_PAGES = 64  # sorted in a kernel; a bucket has about four pages, unless somebody makes addresses for it
+TAGS = "tags"  # the column of the tags of all pages
 Batches = Iterable[pa.RecordBatch]  # rows of NAME_COLUMNS
+Hashes = NDArray[np.uint64]
 
 
 def number_pages(
@@ -48,7 +51,9 @@ def number_pages(
     if not names:
         return 0
     with sorted_names(scratch, names, memory, workers.threads) as batches:
-        pages = write_names(writer, sites, workers, in_batches(distinct(batches)), progress)
+        tagged = keep_tags(in_batches(distinct(batches)), scratch)
+        pages = write_names(writer, sites, workers, tagged, progress)
+    scratch.close()
     workers.submit(scratch.remove, *names)
     return pages
 
@@ -68,7 +73,7 @@ def sorted_names(scratch: ScratchSpace, names: list[str], memory: int, threads: 
             database.execute("SET temp_directory = ?", [str(scratch.folder / "sort")])
             database.execute("SET preserve_insertion_order = false")
             yield database.sql(
-                'SELECT key, "order", fingerprint, shown FROM read_parquet(?) ORDER BY key, "order", shown',
+                'SELECT key, "order", tag, shown FROM read_parquet(?) ORDER BY key, "order", shown',
                 params=[str(Path(escape(str(scratch.folder))) / "*.names")],
             ).to_arrow_reader(BATCH_NAMES)
     except duckdb.Error as error:
@@ -99,6 +104,13 @@ def in_batches(parts: Batches) -> Iterator[pa.RecordBatch]:
         yield from waiting.combine_chunks().to_batches()
 
 
+def keep_tags(batches: Batches, scratch: ScratchSpace) -> Iterator[pa.RecordBatch]:
+    """The same rows; their tags become the column TAGS of the scratch space."""
+    for batch in batches:
+        scratch.append({TAGS: batch.column("tag").to_numpy()})
+        yield batch
+
+
 def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.bool_]) -> None:
     """Write names and the like again, for some of the pages only."""
     written = {name: writer.map(name) for name in writer.arrays}
@@ -113,7 +125,7 @@ def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.
             pages = (first + np.flatnonzero(chosen)).tolist()
             shown = [texts[page] if own == APART else None for page, own in zip(pages, spelling.tolist(), strict=True)]
             keys = key_array(*read_keys(names, first, len(chosen)), chosen)
-            columns = [keys, spelling, written["fingerprint"][some][chosen], pa.array(shown, pa.string())]
+            columns = [keys, spelling, np.zeros(len(spelling), np.uint64), pa.array(shown, pa.string())]
             yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
 
     write_names(writer, sites, workers, in_batches(batches()), no_progress)
@@ -127,21 +139,26 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
     name_codec.count_characters(*text_buffers(first.column("key")), *counts)
     characters, shared = map(Code.from_counts, counts)
 
-    def encode(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Keys, NDArray[np.uint64], NDArray[np.int64]]:
-        """(batch, its keys, their code, the first bit of each block); it begins with a new block and a new word."""
+    def encode(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Keys, Hashes, NDArray[np.uint64], NDArray[np.int64]]:
+        """(batch, its keys, their fingerprints, their code, the first bit of each block).
+
+        It begins with a new block and a new word.
+        """
         data, offsets = text_buffers(batch.column("key"))
         room = int(offsets[-1] - offsets[0]) + 2 * len(batch)
         words = np.zeros(room * 20 // 64 + 2, np.uint64)
         starts = np.zeros(-(-len(batch) // name_codec.NAMES_PER_BLOCK), np.int64)
         codes = characters.codes, characters.lengths, shared.codes, shared.lengths
         bits = name_codec.encode_names(data, offsets, *codes, words, starts)
-        return batch, (data, offsets), words[: (bits + 63) >> 6], starts
+        fingerprints = np.empty(len(batch), np.uint64)
+        hash_keys(data, offsets, fingerprints)
+        return batch, (data, offsets), fingerprints, words[: (bits + 63) >> 6], starts
 
     pages = bits = 0
-    for batch, keys, words, starts in workers.in_order(encode, chain([first], batches)):
+    for batch, keys, fingerprints, words, starts in workers.in_order(encode, chain([first], batches)):
         put("name.block", (starts + bits).astype(np.uint64))
         put("name.words", words)
-        put("fingerprint", batch.column("fingerprint").to_numpy())
+        put("fingerprint", fingerprints)
         put("name.spelling", (batch.column("order").to_numpy() & np.uint16(0xFF)).astype(np.uint8))
         texts = batch.column("shown")
         for i in np.flatnonzero(texts.is_valid()) if texts.null_count < len(texts) else ():
@@ -165,17 +182,30 @@ def count_opaque_names(writer: Writer) -> int:
     return bisect_left(range(len(firsts)), True, key=lambda at: read_keys(names, int(firsts[at]), 1)[0][0] >= ord(" "))
 
 
-def write_look_up(writer: Writer, report: ReadReport) -> None:
-    """Write the index from fingerprints to pages: about four pages a bucket."""
+def write_look_up(writer: Writer) -> int:
+    """Write the index from fingerprints to pages; returns how many pages have the fingerprint of another."""
     writer.finish("fingerprint")
-    fingerprints = writer.map("fingerprint")
+    starts, pages, twins = look_up_arrays(writer.map("fingerprint"))
+    writer.append("look_up.start", starts)
+    writer.append("look_up.page", pages)
+    return twins
+
+
+def look_up_arrays(fingerprints: Hashes, ordered: bool = True) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+    """Where the buckets of fingerprints start, about four pages each; the pages; how many repeat a fingerprint.
+
+    Without `ordered`, pages are by number within a bucket, as in format 1, and nothing is counted.
+    """
     bits = max(1, (len(fingerprints) // 4).bit_length())
     starts, pages = np.zeros((1 << bits) + 1, np.int64), np.zeros(len(fingerprints), np.uint32)
-    twins = fill_buckets(fingerprints, 64 - bits, starts, pages)
-    if twins:  # by chance once in thousands of large webs; if somebody makes one, it must not stop a build
-        report.skip("address has the fingerprint of another, which gets its links", "", int(twins))
-    writer.append("look_up.start", starts.astype(np.uint32))
-    writer.append("look_up.page", pages)
+    twins = int(fill_buckets(fingerprints, 64 - bits, starts, pages, MAX_BUCKET_PAGES if ordered else 0))
+    for bucket in np.flatnonzero(np.diff(starts) > MAX_BUCKET_PAGES).tolist() if ordered else ():
+        some = slice(starts[bucket], starts[bucket + 1])
+        own = fingerprints[pages[some]]
+        order = np.argsort(own, kind="stable")
+        pages[some], own = pages[some][order], own[order]
+        twins += int(np.count_nonzero(own[1:] == own[:-1]))
+    return starts.astype(np.uint32), pages, twins
 
 
 @dataclass(slots=True)

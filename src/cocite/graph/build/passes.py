@@ -1,8 +1,8 @@
 """Page records → a store. This file runs the passes in order. `Built.passes` has their seconds under these names.
 
-read      addresses become fingerprints, new names are collected            spill.py, names.py, maintain.py
+read      addresses become tags, new names are collected                    spill.py, names.py, maintain.py
 number    names are sorted; a page's place in that order is its number       number.py
-resolve   fingerprints become numbers; newest captures win; aliases;         resolve.py
+resolve   tags become numbers;         newest captures win; aliases;         resolve.py
           pages that nothing refers to any more are dropped
 sort      both directions of links, sorted in buckets and encoded            sort_links.py
 derive    long lists, best and sampled parents; near-duplicates              derive.py
@@ -23,7 +23,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadSource, BadStore
@@ -32,12 +31,13 @@ from cocite.graph.arrays import Arrays
 from cocite.graph.build.derive import derive
 from cocite.graph.build.gather_texts import gather_texts
 from cocite.graph.build.names import NameFiles
-from cocite.graph.build.number import count_opaque_names, keep_pages, number_pages, write_look_up
+from cocite.graph.build.number import TAGS, count_opaque_names, keep_pages, number_pages, write_look_up
 from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import ScratchSpace, Workers, affordable_memory
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
+from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
 from cocite.sources.folders import walk_files
@@ -46,7 +46,6 @@ from cocite.sources.records import ReadReport
 
 NEWEST_SECOND = (1 << 32) - 1  # when records without a date count as captured, if they are added to a store
 MAX_TABLE_BYTES, MEMORY_TABLE_BYTES = 1 << 34, 1 << 16  # of the table of names that were read, on disk and in memory
-NO_FINGERPRINTS = np.zeros(0, np.uint64)
 
 
 class RecordSource(Protocol):
@@ -84,6 +83,7 @@ class Built:
     links_read: int  # with those that the store had before
     left_out: dict[str, int]  # how many of these, by cause: sort_links.SKIP_CAUSES
     passes: dict[str, float]  # seconds of each
+    twins: int = 0  # pages that have the fingerprint of another: somebody has made their addresses
 
 
 def build(
@@ -94,14 +94,14 @@ def build(
     progress: Progress = no_progress,
     *,
     old: Graph | None = None,
-    remove: NDArray[np.uint64] = NO_FINGERPRINTS,
+    remove: RemovedPages | None = None,
 ) -> Built:
     """Read sources into a store at `path`. With `old`, its pages go in first.
 
-    `remove` are fingerprints of pages to leave out, now and in later adds.
+    `remove` are pages to leave out, now and in later adds.
     """
     options, started = options or BuildOptions(), time.perf_counter()
-    removed = np.unique(np.concatenate([NO_FINGERPRINTS if old is None else old.removed, remove]))
+    removed = (RemovedPages() if old is None else old.removed) + (remove or RemovedPages())
     with generation.new_generation(path) as (work, writer), Workers(options.threads) as workers:
         if old is not None and generation.read_current(path)[1]["id"] != old.manifest["id"]:
             raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
@@ -111,7 +111,8 @@ def build(
         passes.note_seconds("finish")
     size, took = sum(file.stat().st_size for file in folder.iterdir()), time.perf_counter() - started
     pages, links, left_out = manifest["pages"], manifest["links"], passes.left_out
-    return Built(path, pages, links, size, took, report, links + sum(left_out.values()), left_out, passes.seconds)
+    read = links + sum(left_out.values())
+    return Built(path, pages, links, size, took, report, read, left_out, passes.seconds, passes.twins)
 
 
 def build_in_memory(
@@ -136,8 +137,9 @@ class Passes:
     options: BuildOptions
     progress: Progress
     old: Graph | None = None
-    removed: NDArray[np.uint64] = field(default_factory=lambda: NO_FINGERPRINTS)
+    removed: RemovedPages = field(default_factory=RemovedPages)
     left_out: dict[str, int] = field(default_factory=dict)
+    twins: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     _last: float = field(default_factory=time.perf_counter)
 
@@ -153,7 +155,7 @@ class Passes:
         sites, memory = Sites(options.platforms), max(4, affordable_memory(options.memory))
         table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
         unwanted = {*([] if options.text else ["text"]), *([] if options.anchors else LINK_TEXTS)}
-        names = NameFiles(self.scratch, self.report, self.removed, table_bytes)
+        names = NameFiles(self.scratch, self.report, table_bytes, self.removed)
         spill = Spill(self.scratch, names, sites, [name for name in RECORD_TEXTS if name not in unwanted])
         described = self._read_sources(sources, spill)
         self.note_seconds("read")
@@ -162,7 +164,10 @@ class Passes:
             raise self._nothing_left()
         self.note_seconds("number")
         numbered = NumberedSpill(spill, pages, workers)
-        numbered.number(writer.map("fingerprint"), memory // 2, progress)
+        tags = np.asarray(self.scratch.column(TAGS, np.uint64, mapped=True))
+        if twins := numbered.number(tags, memory // 2, progress):
+            self.report.skip("address that can't be told from another by chance: build again to have it", "", twins)
+        self.scratch.remove(TAGS)
         numbered.choose_records(undated=0 if self.old is None else NEWEST_SECOND)
         kept = numbered.referenced()
         if kept is not None and not kept.all():
@@ -170,7 +175,7 @@ class Passes:
                 raise self._nothing_left()
             keep_pages(writer, sites, workers, kept)
             numbered.keep_only(kept)
-        write_look_up(writer, self.report)
+        self.twins = write_look_up(writer)
         numbered.write_records(writer)
         self.note_seconds("resolve")
         sorter = LinkSorter(numbered, writer, memory // 2, progress)
@@ -181,7 +186,7 @@ class Passes:
         self.note_seconds("derive")
         gather_texts(numbered, writer, memory // 4, progress)
         self.note_seconds("texts")
-        writer.append("removed", self.removed)
+        writer.append_all(self.removed.arrays().items())
         writer.close()
         return self._manifest(numbered.pages, int(out.degree.sum(dtype=np.int64)), described, sites)
 

@@ -1,4 +1,4 @@
-"""Third pass of a build: fingerprints → page numbers, which of several captures counts, and where aliases lead."""
+"""Third pass of a build: tags → page numbers, which of several captures counts, and where aliases lead."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from cocite.kernels.build import sorting
 from cocite.kernels.hash_tables import MISSING, fill_table, look_up
 
 MAX_CELLS = 1 << 16
-TABLE_BYTES_PER_PAGE = 48  # from fingerprints to pages: 16 bytes an entry, the table a third to two thirds full
+TABLE_BYTES_PER_PAGE = 48  # from tags to pages: 16 bytes an entry, the table a third to two thirds full
 Mask = NDArray[np.bool_]
 Pages = NDArray[np.uint32]
 
@@ -41,20 +41,26 @@ class NumberedSpill:
         self.shift = cell_shift(pages)
         self.out_cells = np.zeros((pages >> self.shift) + 1, np.int64)  # links by cell of their source, nearly exact
         self.in_cells = np.zeros_like(self.out_cells)
+        self._twins = 0
         self._renumbered = np.zeros(0, np.uint32)  # from the numbers that the blocks have; empty if those still hold
 
-    def number(self, fingerprints: NDArray[np.uint64], memory: int, progress: Progress) -> None:
-        """Write each block's page numbers beside it, part by part if one table of all pages would be too large."""
+    def number(self, tags: NDArray[np.uint64], memory: int, progress: Progress) -> int:
+        """Write each block's page numbers beside it, part by part if one table of all pages would be too large.
+
+        Returns the number of pages that have the tag of another by chance: they are left out.
+        """
         parts = 1 << ((self.pages * TABLE_BYTES_PER_PAGE - 1) // memory).bit_length()
         for part in range(parts):
-            for links in self._number_part(part, parts, fingerprints):
+            for links in self._number_part(part, parts, tags):
                 progress("resolving links", links // parts, self.spill.links)
+        self.spill.loose |= self._twins > 0  # nothing refers to them
+        return self._twins
 
-    def _number_part(self, part: int, parts: int, fingerprints: NDArray[np.uint64]) -> Iterator[int]:
-        """Number the fingerprints of one range; those of earlier ranges have their numbers in the scratch files."""
+    def _number_part(self, part: int, parts: int, tags: NDArray[np.uint64]) -> Iterator[int]:
+        """Number the tags of one range; those of earlier ranges have their numbers in the scratch files."""
         low, high = (np.uint64((1 << 64) // parts * part), np.uint64((1 << 64) // parts * (part + 1) - 1))
         table = np.zeros(2 << max(10, (3 * self.pages // (2 * parts)).bit_length()), np.uint64)
-        fill_table(table, fingerprints, low, high)
+        self._twins += int(fill_table(table, tags, low, high))
 
         def find(name: str, *wanted: NDArray[np.uint64]) -> list[Pages]:
             total = sum(map(len, wanted))
@@ -67,7 +73,7 @@ class NumberedSpill:
 
         def work(block: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
             records, links = self.spill.records_of(block), self.spill.targets_of(block)
-            pages, _ = find(f"{block}.pages", records.fingerprint, records.alias)
+            pages, _ = find(f"{block}.pages", records.tag, records.alias)
             [targets] = find(f"{block}.targets", links)
             own, cells = pages != MISSING, len(self.out_cells)
             out = np.bincount((pages >> self.shift)[own], np.diff(records.first_link)[own], cells)

@@ -29,9 +29,9 @@ Output = TypeVar("Output")
 class RecordColumns(NamedTuple):
     """The records of a batch, in the order of the source."""
 
-    fingerprint: NDArray[np.uint64]  # of each record's page, 0: unusable
+    tag: NDArray[np.uint64]  # of each record's page, 0: unusable
     kind: NDArray[np.uint8]
-    alias: NDArray[np.uint64]  # of an ALIAS_ONLY: fingerprint of its target; else 0
+    alias: NDArray[np.uint64]  # of an ALIAS_ONLY: the tag of its target; else 0
     captured: NDArray[np.uint32]  # seconds since 1970, 0: unknown
     status: NDArray[np.uint16]
     language: NDArray[np.uint32]  # two or three ASCII letters as a number
@@ -55,7 +55,7 @@ class RecordColumns(NamedTuple):
 class LinkColumns(NamedTuple):
     """The links of a batch's records, in page order."""
 
-    target: NDArray[np.uint64]  # fingerprints, 0: unusable
+    target: NDArray[np.uint64]  # tags, 0: unusable
     weight: NDArray[np.float32]  # empty: all 1
     attribute: NDArray[np.uint32]  # see kernels/codec/link_codec.py
 

@@ -151,9 +151,8 @@ class LinkSorter:
         order = np.argsort(source, kind="stable")
         rows = BucketRows(order, source, starts_of(count)[:-1], count, target, attribute)
         longest = int(np.bincount(source - np.uint32(low), count, minlength=1).max())
-        table = np.zeros(1 << (2 * longest + 16).bit_length(), np.uint64)
         starts, kept = np.zeros(high - low + 1, np.int64), np.empty(len(target), np.uint32)
-        links = sorting.join_rows(rows, low, starts, kept, table)
+        links = sorting.join_rows(rows, low, starts, kept, longest)
         kept = kept[:links]
         arrays: Columns = {"out.weight": weight[kept]} if len(weight) else {}
         if links < len(target):

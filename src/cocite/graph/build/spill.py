@@ -1,6 +1,6 @@
-"""First pass of a build: page records → blocks, with a 64-bit fingerprint for every address.
+"""First pass of a build: page records → blocks, with a 64-bit tag for every address.
 
-Later passes carry the fingerprint of an address; its key goes to a file of names (names.py). Blocks are independent of
+Later passes carry the tag of an address; its key goes to a file of names (names.py). Blocks are independent of
 each other, so several threads make them. Invalid values of a record become unknown ones.
 """
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, NOINDEX, REL
-from cocite.graph.build.names import NameFiles
+from cocite.graph.build.names import NameFiles, Tags
 from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, LinkColumns, RecordColumns, ScratchSpace
 from cocite.kernels.codec.attributes import MAX_BLOCK, pack_all
 from cocite.pages.address import canonical
@@ -25,7 +25,6 @@ LINK_TEXTS = {"anchors": "text", "contexts": "context"}  # columns with a line f
 RECORD_TEXTS = ("title", "headings", "text", *LINK_TEXTS)
 MAX_LINE_CHARACTERS, MAX_HEADING_CHARACTERS, MAX_STATUS = 500, 300, 999
 Columns = dict[str, pa.Array]  # the columns of a batch by name, without those that have no value
-Fingerprints = NDArray[np.uint64]
 
 
 class Spill:
@@ -47,8 +46,8 @@ class Spill:
         """The links of a block's records."""
         return LinkColumns(self.targets_of(block), *self.scratch.load(f"{block}.attributes"))
 
-    def targets_of(self, block: int) -> Fingerprints:
-        """The fingerprints of the targets of a block's links."""
+    def targets_of(self, block: int) -> Tags:
+        """The tags of the targets of a block's links."""
         return self.scratch.load(f"{block}.links")[0]
 
     def reserve(self, links: int) -> int:
@@ -95,14 +94,14 @@ class Spill:
         with self._lock:
             self.loose |= not all(near)
         rows, others = rows[near], others[near]
-        fingerprint = own.copy()
-        fingerprint[rows] = others
+        tag = own.copy()
+        tag[rows] = others
         kind[rows] |= BY_CANONICAL
         captured, more = self._read_dates(column.get("captured"), count), np.zeros(len(rows), np.int64)
         status = values_of(column, "status", count, 0).astype(np.int64)
         language = map_texts(column.get("lang"), language_number, count)
         records = RecordColumns(
-            fingerprint=np.append(fingerprint, own[rows]),
+            tag=np.append(tag, own[rows]),
             kind=np.append(kind, more + ALIAS_ONLY),
             alias=np.append(leads, others),
             captured=np.append(captured, captured[rows]),
@@ -119,10 +118,8 @@ class Spill:
         own, other = (self._sites.domain(self._sites.host(address)) for address in addresses)
         return own == other
 
-    def _other_addresses(
-        self, number: int, name: str, column: Columns, own: Fingerprints
-    ) -> tuple[NDArray[np.int64], Fingerprints]:
-        """(rows whose column `name` is the address of another page, its fingerprint)."""
+    def _other_addresses(self, number: int, name: str, column: Columns, own: Tags) -> tuple[NDArray[np.int64], Tags]:
+        """(rows whose column `name` is the address of another page, its tag)."""
         if name not in column:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64)
         given = pc.fill_null(pc.not_equal(column[name], ""), False).to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""Addresses in bulk → keys, fingerprints and spelling flags.
+"""Addresses in bulk → keys and spelling flags.
 
 The kernel of plain.py keys plain addresses, which are nearly all, and leaves the rest to `pages.address.parse`; what is
 plain is chosen so that both give the same. The rules of `pages/rules.py` come as arrays.
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress
 from cocite.kernels.addresses import plain
-from cocite.kernels.addresses.xxh64 import fingerprint_of
 from cocite.pages import rules
 from cocite.pages.address import parse
 from cocite.pages.key import APART, INDEX_ENDINGS, UNUSABLE, key, spelling_flags
@@ -27,7 +26,6 @@ PYTHON_ADDRESSES = 20_000  # for so few addresses, Python takes less time than c
 class Keyed:
     """What `key_addresses` found, one item per address; `data[offsets[i]:offsets[i + 1]]` is a key's UTF-8."""
 
-    fingerprint: NDArray[np.uint64]  # 0 where unusable
     flags: NDArray[np.uint8]  # see pages/key.py
     data: Bytes
     offsets: Offsets  # an unusable address has an empty key
@@ -46,11 +44,11 @@ def key_addresses(data: Bytes, offsets: Offsets, compiled: bool = True) -> Keyed
     compiled = compiled or bool(plain.key_plain.overloads)
     keys = np.empty(offsets[-1] - offsets[0] if compiled else 0, np.uint8)
     flags, ends, left = np.full(count, plain.NOT_KEYED, np.uint8), np.zeros(count + 1, np.int64), count
-    keyed = Keyed(np.zeros(count, np.uint64), flags, keys, ends, {}, [])
+    keyed = Keyed(flags, keys, ends, {}, [])
     if compiled:
         fixed = np.ascontiguousarray(data).view()
         fixed.flags.writeable = False  # as of `bytes`: else the kernel would be compiled twice
-        found = plain.PlainKeys(keys, ends, keyed.fingerprint, flags)
+        found = plain.PlainKeys(keys, ends, flags)
         offsets = np.require(offsets, np.int64, ["C", "W"])
         left = plain.key_plain(fixed, offsets, rule_tables(), np.empty(66, np.uintp), found)
     keyed.data = keys[: ends[-1]]
@@ -76,10 +74,10 @@ def _key_others(data: Bytes, offsets: Offsets, keyed: Keyed) -> None:
     others = [_key_one(text) for _, text in _texts(data, offsets, left)]
     before, keys, at = keyed.offsets[left].tolist(), keyed.data.tobytes(), 0
     parts, sizes = list[bytes](), np.diff(keyed.offsets)
-    for i, end, (key_bytes, fingerprint, flags, note) in zip(left.tolist(), before, others, strict=True):
+    for i, end, (key_bytes, flags, note) in zip(left.tolist(), before, others, strict=True):
         parts += keys[at:end], key_bytes
         at, sizes[i] = end, len(key_bytes)
-        keyed.flags[i], keyed.fingerprint[i] = flags, fingerprint
+        keyed.flags[i] = flags
         if flags == UNUSABLE:
             keyed.bad.append((i, note))
         elif flags == APART:
@@ -89,17 +87,16 @@ def _key_others(data: Bytes, offsets: Offsets, keyed: Keyed) -> None:
 
 
 @lru_cache(maxsize=1 << 16)
-def _key_one(text: bytes) -> tuple[bytes, int, int, str]:
-    """Key, fingerprint, flags and, where they need one, the spelling or the reason; cached, since links repeat."""
+def _key_one(text: bytes) -> tuple[bytes, int, str]:
+    """Key, flags and, where they need one, the spelling or the reason; cached, since links repeat."""
     try:
         page = parse(text.decode())
     except BadAddress as problem:
-        return b"", 0, UNUSABLE, str(problem).partition(": ")[0]
+        return b"", UNUSABLE, str(problem).partition(": ")[0]
     except UnicodeDecodeError:
-        return b"", 0, UNUSABLE, "not UTF-8"
+        return b"", UNUSABLE, "not UTF-8"
     key_bytes, flags = key(page.canonical).encode(), spelling_flags(page.canonical, page.shown)
-    fingerprint = fingerprint_of(key_bytes)
-    return (key_bytes, fingerprint, APART, page.shown) if flags is None else (key_bytes, fingerprint, flags, "")
+    return (key_bytes, APART, page.shown) if flags is None else (key_bytes, flags, "")
 
 
 @cache

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
 from cocite.kernels.jit import lean_inline, lean_kernel
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
 from cocite.pages.rules import MAX_ADDRESS
@@ -31,7 +30,6 @@ HEAD_MARK = np.uint64(1)  # distinguishes the hash of a name's head from that of
 ONLY_SOME = 255  # hosts where case counts for some paths are left to Python
 
 _0, _1, _2, _3, _4 = (np.uintp(n) for n in range(5))
-_SEED = np.uint64(FINGERPRINT_SEED)
 _PERCENT, _AND, _SLASH, _DOT, _EQUALS, _QUESTION, _HASH, _BANG, _COLON, _OPEN = (np.uint8(c) for c in b"%&/.=?#!:(")
 _HTTP, _NAME, _HOST, _WWW, _IDN = (
     np.uint32(int.from_bytes(mark, "little")) for mark in (b"http", b"name", b"host", b"www.", b"xn--")
@@ -48,18 +46,17 @@ class AddressRules(NamedTuple):
 
 
 class PlainKeys(NamedTuple):
-    """What the loop writes: keys one after another, where each ends, and per address a fingerprint and flags."""
+    """What the loop writes: keys one after another, where each ends, and the flags of each address."""
 
     data: NDArray[np.uint8]
     ends: NDArray[np.int64]
-    fingerprint: NDArray[np.uint64]
     flags: NDArray[np.uint8]
 
 
 @lean_kernel
 def key_plain(data, offsets, rules, dots, keyed):
     """Key all plain addresses, one after another. Marks the others, and returns how many. `dots` is scratch of 66."""
-    out, ends, fingerprint, flags = keyed
+    out, ends, flags = keyed
     left = 0
     at = _0
     for i in range(offsets.size - 1):
@@ -79,7 +76,6 @@ def key_plain(data, offsets, rules, dots, keyed):
             left += 1
         else:
             flags[i] = flag
-            fingerprint[i] = xxh64(out, at, end, _SEED)
             at = end
         ends[i + 1] = at
     return left

@@ -14,7 +14,7 @@ from numba import uint64
 from cocite.kernels.build.parents import sift_down
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import read_list
-from cocite.kernels.hash_tables import stamped_slot, table_size
+from cocite.kernels.hash_tables import new_table, stamped_slot
 from cocite.kernels.instructions import count_ones
 from cocite.kernels.jit import inline, kernel
 
@@ -106,7 +106,7 @@ def unite_alike(lists, tokens, pages, most, sketches, parent, longest):
 
     Rows of (token, page) are sorted by token, the list's length, page. Tokens are links, or hashes of all links.
     """
-    table, room, stamp = np.zeros(table_size(longest), np.uint64), np.empty(longest, np.uint32), uint64(0)
+    table, room, stamp = new_table(longest, 0), np.empty(longest, np.uint32), uint64(0)
     start = np.int64(0)
     for i in range(len(tokens)):
         if i > 0 and tokens[i] != tokens[i - 1]:

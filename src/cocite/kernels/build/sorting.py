@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.look_up import add_before
-from cocite.kernels.hash_tables import MISSING, stamped_slot, table_size
+from cocite.kernels.hash_tables import MISSING, new_table, random_factor, stamped_slot, table_size
 from cocite.kernels.jit import kernel
 
 
@@ -131,13 +131,13 @@ def scatter_rows(rows, alias, cells, row_bounds, link_bounds):
 
 
 @kernel
-def join_rows(rows, low, starts, kept, table):
+def join_rows(rows, low, starts, kept, longest):
     """Lists of pages [low, low + len(starts) - 1): targets made distinct, the first of equals kept.
 
-    starts[i] receives where page low + i begins in `kept`, which receives positions in `rows.target`.
-    `table` is zeroed scratch of 2^b entries, more than twice the longest list.
+    starts[i] receives where page low + i begins in `kept`, which receives positions in `rows.target`. No page has more
+    than `longest` links.
     """
-    at, i = np.int64(0), 0
+    table, at, i = new_table(longest, 0), np.int64(0), 0
     for page in range(len(starts) - 1):
         starts[page] = at
         while i < len(rows.order) and np.int64(rows.source[rows.order[i]]) == low + page:
@@ -159,7 +159,9 @@ def find_repeats(rows, low, starts, kept, longest):
     room = len(rows.target) - len(kept)
     pages, links = np.empty(room, np.uint32), np.empty(room, np.int64)
     keys, stamps = np.empty(table_size(longest), np.uint64), np.zeros(table_size(longest), np.uint32)
-    mask = uint64(len(keys) - 1)
+    mask, shift, factor = uint64(len(keys) - 1), uint64(64), random_factor()
+    while uint64(1) << (uint64(64) - shift) < uint64(len(keys)):
+        shift -= uint64(1)
     found, i = np.int64(0), 0
     for page in range(len(starts) - 1):
         begin, total = i, np.int64(0)
@@ -178,7 +180,7 @@ def find_repeats(rows, low, starts, kept, longest):
                 if block == 0:
                     continue
                 key = uint64(rows.target[k]) << uint64(32) | uint64(block)
-                slot = ((key ^ key >> uint64(32)) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+                slot = (key * factor) >> shift
                 while stamps[slot] == page + 1 and keys[slot] != key:
                     slot = (slot + uint64(1)) & mask
                 if stamps[slot] != page + 1:

@@ -6,7 +6,6 @@ from numba import uint64
 from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
 from cocite.kernels.build.near_duplicates import mix
 from cocite.kernels.codec.lists import read_grown, start_of
-from cocite.kernels.codec.look_up import find_fingerprint
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK, compare, next_name
 from cocite.kernels.jit import kernel
 
@@ -50,14 +49,4 @@ def check_names(index, first, count, buffer, before):
         for k in range(length):
             before[k] = buffer[k]
         before_length = length
-    return np.int64(-1)
-
-
-@kernel
-def check_look_up(index):
-    """The first page whose fingerprint finds neither it nor an earlier page that has the same; else -1."""
-    for page in range(len(index.fingerprint)):
-        found = find_fingerprint(index, index.fingerprint[page])
-        if found < 0 or found > page:
-            return np.int64(page)
     return np.int64(-1)

@@ -18,56 +18,102 @@ _BYTE = np.dtype(np.uint8)
 
 
 class NameIndex(NamedTuple):
-    """The names of a store, and its index from fingerprints to pages."""
+    """The names of a store, and its index from fingerprints to pages.
+
+    A fingerprint is a public hash: anybody can make addresses that have the same. So names decide, and pages are in
+    order within a bucket: searching among a million pages of one fingerprint takes 20 comparisons.
+    """
 
     names: CodedNames
     fingerprint: NDArray[np.uint64]
     start: NDArray[np.uint32]  # of each bucket of fingerprints in `page`
     page: NDArray[np.uint32]
+    ordered: NDArray[np.uint8]  # 1: by fingerprint within a bucket, then by page; 0: by page, as in format 1
 
 
 @kernel
 def find_key(index, key, buffer):
-    """The page with a key, -1 if there is none, DAMAGED - 1 if its name cannot be read; `buffer` is scratch."""
-    page = find_fingerprint(index, xxh64(key, 0, len(key), FINGERPRINT_SEED))
-    if page < 0:
-        return page
-    # A fingerprint is nearly proof, the name is proof.
-    length = read_name(index.names, page, buffer)
-    if length < 0:
-        return np.int64(DAMAGED - 1)
-    return page if compare(buffer, length, key) == 0 else np.int64(-1)
+    """The page with a key, -1 if there is none, DAMAGED - 1 if a name cannot be read; `buffer` is scratch."""
+    fingerprint = xxh64(key, 0, len(key), FINGERPRINT_SEED)
+    low, high = bucket_of(index, fingerprint)
+    if index.ordered[0]:
+        low = first_from(index, low, high, fingerprint)
+        if low < high and fingerprint_at(index, low) != fingerprint:
+            return np.int64(-1)
+        if low + 1 < high and fingerprint_at(index, low + 1) != fingerprint:  # nearly always
+            high = low + 1
+    while low < high:
+        # Pages of one fingerprint are in the order of their names, and before pages of a greater one.
+        middle = (low + high) >> 1 if index.ordered[0] else low
+        page, order = np.int64(index.page[middle]), np.int64(1)
+        if page < len(index.fingerprint) and index.fingerprint[page] == fingerprint:
+            length = read_name(index.names, page, buffer)
+            if length < 0:
+                return np.int64(DAMAGED - 1)
+            order = compare(buffer, length, key)
+            if order == 0:
+                return page
+        if order < 0 or not index.ordered[0]:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(-1)
 
 
 @inline
-def find_fingerprint(index, fingerprint):
-    """The first page with a fingerprint, or -1."""
+def bucket_of(index, fingerprint):
+    """Where the bucket of a fingerprint starts and stops in `index.page`."""
     bits = 0  # of a fingerprint, the number that choose its bucket
     while (1 << bits) + 1 < len(index.start):
         bits += 1
     bucket = uint64(fingerprint) >> uint64(64 - bits)
     stop = min(np.int64(index.start[bucket + uint64(1)]), np.int64(len(index.page)))
-    for k in range(np.int64(index.start[bucket]), stop):
-        page = np.int64(index.page[k])
-        if page < len(index.fingerprint) and index.fingerprint[page] == fingerprint:
-            return page
-    return np.int64(-1)
+    return np.int64(index.start[bucket]), stop
+
+
+@inline
+def fingerprint_at(index, place):
+    """The fingerprint of the page at a place of `index.page`; 0 where the page doesn't exist."""
+    page = np.int64(index.page[place])
+    return index.fingerprint[page] if page < len(index.fingerprint) else uint64(0)
+
+
+@inline
+def first_from(index, low, high, fingerprint):
+    """The first place in [low, high) whose fingerprint isn't smaller than a given one, or `high`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if fingerprint_at(index, middle) < fingerprint:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
-def fill_buckets(fingerprints, shift, starts, pages):
-    """The pages of each bucket, ascending, and where each starts. Returns how many repeat an earlier fingerprint."""
+def fill_buckets(fingerprints, shift, starts, pages, most):
+    """The pages of each bucket by fingerprint, then by number, and where each starts. Returns how many repeat one.
+
+    Buckets of more than `most` pages are by number only.
+    """
     for i in range(len(fingerprints)):
         starts[(uint64(fingerprints[i]) >> uint64(shift)) + uint64(1)] += 1
-    twins, following = np.int64(0), add_before(starts)
+    following = add_before(starts)
     for i in range(len(fingerprints)):
         bucket = uint64(fingerprints[i]) >> uint64(shift)
-        for k in range(starts[bucket], following[bucket]):
-            if fingerprints[pages[k]] == fingerprints[i]:
-                twins += 1
-                break
         pages[following[bucket]] = i
         following[bucket] += 1
+    twins, own = np.int64(0), np.empty(most, np.uint64)
+    for bucket in range(len(following)):
+        begin, size = starts[bucket], starts[bucket + 1] - starts[bucket]
+        for k in range(size if size <= most else 0):
+            page, j = pages[begin + k], k
+            value = uint64(fingerprints[page])
+            while j > 0 and own[j - 1] > value:
+                own[j], pages[begin + j] = own[j - 1], pages[begin + j - 1]
+                j -= 1
+            twins += j > 0 and own[j - 1] == value
+            own[j], pages[begin + j] = value, page
     return twins
 
 
@@ -103,7 +149,7 @@ class AddressFinder:
 
     def __init__(self, index: NameIndex, rules: plain.AddressRules) -> None:
         room = [np.array([0, 0]), np.empty(66, np.uintp), np.empty(MAX_KEY_BYTES, np.uint8), np.zeros(2, np.int64)]
-        room += [np.zeros(1, np.uint64), np.zeros(1, np.uint8), np.empty(MAX_KEY_BYTES, np.uint8)]
+        room += [np.zeros(1, np.uint8), np.empty(MAX_KEY_BYTES, np.uint8)]
         arrays = (*index.names, *index[1:], *rules, *room)
         self._kept = [np.ascontiguousarray(array) for array in arrays]  # or they would be freed
         self._where = np.array([(array.ctypes.data, *(*array.shape, 1)[:2]) for array in self._kept], np.int64)
@@ -138,16 +184,16 @@ def _find(where, text):
         _vector(where, 0, np.uint64), _vector(where, 1, np.uint64), _vector(where, 2, np.uint32),
         _vector(where, 3, np.uint32),
     )  # fmt: skip
-    index = NameIndex(names, _vector(where, 4, np.uint64), _vector(where, 5, np.uint32), _vector(where, 6, np.uint32))
+    index = NameIndex(
+        names, _vector(where, 4, np.uint64), _vector(where, 5, np.uint32), _vector(where, 6, np.uint32),
+        _vector(where, 7, np.uint8),
+    )  # fmt: skip
     rules = plain.AddressRules(
-        _vector(where, 7, np.int64), _matrix(where, 8, np.uint64), _matrix(where, 9, np.uint64),
-        _matrix(where, 10, np.uint8),
+        _vector(where, 8, np.int64), _matrix(where, 9, np.uint64), _matrix(where, 10, np.uint64),
+        _matrix(where, 11, np.uint8),
     )  # fmt: skip
-    offsets, dots = _vector(where, 11, np.int64), _vector(where, 12, np.uintp)
-    keyed = plain.PlainKeys(
-        _vector(where, 13, np.uint8), _vector(where, 14, np.int64), _vector(where, 15, np.uint64),
-        _vector(where, 16, np.uint8),
-    )  # fmt: skip
+    offsets, dots = _vector(where, 12, np.int64), _vector(where, 13, np.uintp)
+    keyed = plain.PlainKeys(_vector(where, 14, np.uint8), _vector(where, 15, np.int64), _vector(where, 16, np.uint8))
     offsets[1] = len(text)
     if plain.key_plain(text, offsets, rules, dots, keyed):
         return np.int64(NOT_PLAIN)

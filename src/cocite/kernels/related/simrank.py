@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cocite.kernels.addresses.xxh64 import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import prefetch, read_grown
-from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, number_of, slot_of, table_size
+from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, new_table, number_of, slot_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related.samples import stored_sample
 
@@ -185,7 +185,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
     degrees, fingerprints = parents.lists.degree, parents.fingerprints
     rounds, root = found.shape[1] - 1, np.sqrt(decay)
     links, room = np.empty(1024, np.uint32), np.int64(2 * draws + 1024)
-    tables = np.full((2, table_size(room)), uint64(EMPTY))
+    tables = new_table(room, EMPTY), new_table(room, EMPTY)
     walkers, values, random = np.empty((2, 2, room), np.uint32), np.empty((2, 2, room)), np.empty((2, 2, room))
     origin = np.empty(room, np.int32)
     counts = np.zeros((2, 2), np.int64)
@@ -240,7 +240,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
             deviation += np.sqrt(squares)  # draws are shared between steps, so their errors may add up
             for half in range(2):
                 for k in range(counts[half, after] - 1, -1, -1):  # in reverse order, so that no search ends early
-                    tables[half, slot_of(tables[half], walkers[half, after, k])] = uint64(EMPTY)
+                    tables[half][slot_of(tables[half], walkers[half, after, k])] = uint64(EMPTY)
             now = after
         variances[i] = variance + deviation * deviation
         for steps in range(1, rounds + 1):

@@ -7,10 +7,9 @@ file that point outside the arrays are cut.
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, add_members, new_set, number_of, table_size
+from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, add_members, new_set, new_table, number_of
 from cocite.kernels.jit import inline, kernel
 
 SCALE = 65535.0
@@ -76,7 +75,7 @@ def pages_with(columns, words, weights, pages, sums):
     sums[i] is what the words that were read add to the cosine of pages[i].
     """
     room, count = len(pages), np.int64(0)
-    numbered = NumberedSet(np.full(table_size(room), uint64(EMPTY)), pages)
+    numbered = NumberedSet(new_table(room, EMPTY), pages)
     for i in range(len(words)):
         low, high = row_of(columns, words[i])
         if high - low > room:

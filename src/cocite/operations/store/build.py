@@ -14,6 +14,7 @@ from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, parse_size
 from cocite.parameters import changed, parameter
 from cocite.sources.declared import declared_kinds
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions, Built
@@ -38,8 +39,8 @@ class WorkOptions(Task):
     quiet: bool = shared.quiet()
 
     def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
-        """Why the search index is missing."""
-        yield from filter(None, [result.warning])
+        """Why the search index is missing; addresses that somebody has made to look like others."""
+        yield from filter(None, [result.warning, twins_note(result.built.twins)])
 
     def validate(self) -> None:
         parse_size(self.memory, "memory")
@@ -179,6 +180,7 @@ class BuildResult:
             "links": built.links,
             "links_read": built.links_read,
             "left_out": built.left_out,
+            "twins": built.twins,
             "sites": manifest["sites"],
             "seconds": round(built.seconds, 3),
             "links_per_second": round(built.links / max(1e-9, built.seconds), 1),
@@ -190,6 +192,12 @@ class BuildResult:
             "skipped": skipped_json(built.report),
             "search": index and {"pages": index.pages, "bytes": index.bytes, "seconds": round(index.seconds, 3)},
         }
+
+
+def twins_note(twins: int) -> str:
+    """What to say about addresses that share a fingerprint; nothing if none does."""
+    what = f"{count(twins, 'address')} with the fingerprint of another page, probably made on purpose"
+    return f"{what}: pages are told apart by name, so no page is affected" if twins else ""
 
 
 def skipped_json(report: ReadReport) -> list[dict[str, Any]]:

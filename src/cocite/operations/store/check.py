@@ -3,6 +3,7 @@
 import json
 import shlex
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -12,6 +13,7 @@ from typing import Any
 from cocite.errors import BadStore
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
+from cocite.operations.store.build import twins_note
 from cocite.operations.task import Task
 from cocite.text import count
 
@@ -25,9 +27,16 @@ class CheckResult:
     repair: str
     manifest: dict[str, Any]  # perhaps damaged
     seconds: float
+    notes: list[str]  # what is no fault, but should be known
 
     def to_dict(self) -> dict[str, Any]:
-        return {"store": str(self.store), "whole": not self.faults, "faults": self.faults, "repair": self.repair}
+        return {
+            "store": str(self.store),
+            "whole": not self.faults,
+            "faults": self.faults,
+            "notes": self.notes,
+            "repair": self.repair,
+        }
 
 
 @operation()
@@ -55,11 +64,30 @@ class Check(Task):
             faults = [str(error)]
         manifest = read_manifest(store)
         repair = repair_command(store, manifest, faults) if faults else ""
-        return CheckResult(store, faults, repair, manifest, time.monotonic() - began)
+        notes = [] if faults else list(notes_on(store))
+        return CheckResult(store, faults, repair, manifest, time.monotonic() - began, notes)
+
+    def warnings(self, web: Any, result: CheckResult) -> Iterator[str]:
+        """What is no fault, but should be known."""
+        yield from result.notes
 
     def failure(self, result: CheckResult) -> str:
         faults = count(len(result.faults), "fault")
         return f"{result.store} is damaged ({faults}); repair it with: {result.repair}" if result.faults else ""
+
+
+def notes_on(store: Path) -> Iterator[str]:
+    """What somebody has made to look like other pages, and what an older version kept in a weaker way."""
+    from cocite.graph.check import count_twins
+    from cocite.graph.store import Graph
+
+    graph = Graph(store)
+    yield from filter(None, [twins_note(count_twins(graph))])
+    if weak := graph.removed.weak:
+        again = (
+            f"to keep only these out, remove them again by address: cocite remove URL... -i {shlex.quote(str(store))}"
+        )
+        yield f"{count(weak, 'page')} removed by an older version, and every address with their fingerprints; {again}"
 
 
 def repair_command(store: Path, manifest: dict[str, Any], faults: list[str]) -> str:

@@ -5,6 +5,7 @@
 same in every store that has the same addresses.
 """
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -279,7 +280,8 @@ class Numbered:
     """A growing set of pages, numbered 0, 1, … as they are added."""
 
     def __init__(self, capacity: int, *pages: Pages) -> None:
-        table = np.full(1 << max(4, (2 * capacity).bit_length()), hash_tables.EMPTY, np.uint64)
+        table = np.full((1 << max(4, (2 * capacity).bit_length())) + 1, hash_tables.EMPTY, np.uint64)
+        table[-1] = secrets.randbits(64) | 1  # its factor
         self.set, self.count = hash_tables.NumberedSet(table, np.empty(capacity, np.uint32)), 0
         for each in pages:
             self.add(each)
