@@ -107,7 +107,7 @@ def test_check_of_a_whole_store(store: Path) -> None:
     assert ran.out.startswith(f"{store}: OK\n")
     assert "Checked 9 pages and 7 links in" in ran.out
     assert json.loads(run("check", "-i", store, "--json", "-q").out) == {
-        "store": str(store), "whole": True, "faults": [], "repair": "",
+        "store": str(store), "whole": True, "faults": [], "notes": [], "repair": "",
     }  # fmt: skip
 
 

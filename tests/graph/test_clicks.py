@@ -18,14 +18,17 @@ from cocite.graph import clicks as clicks_module
 from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
 from cocite.graph.clicks import Clicks, add_clicks, open_clicks
+from cocite.graph.side import write_side
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
+from tests.forged import forged
 from tests.graph.webs import examples, extend, make, page
 
 NAMES = [f"https://{letter}.example/" for letter in "abcdef"]
 A, B, C, D, E, F = NAMES
+OLD_PAIRS = {"from": [A, A], "to": [B, C]}
 
 
 def session(*pages: str) -> Trail:
@@ -133,6 +136,21 @@ def test_they_outlive_changes_of_the_store(store: Path) -> None:
     graph = Graph(store)
     assert after(open_clicks(graph), graph, A) == {C: (1, 0)}
     assert len(open_clicks(graph)) == 1
+
+
+def test_clicks_of_version_1_are_found_by_fingerprint(store: Path) -> None:
+    graph = Graph(store)
+    pages = {url: graph.find(url) for url in (A, B, C)}
+    extend(store, [page(forged(C), A)])
+    graph = Graph(store)
+    ends = np.array([[pages[A], pages[B]], [pages[A], pages[C]]], np.uint32).T
+    prints = {name: graph.fingerprints[[graph.find(url) for url in urls]] for name, urls in OLD_PAIRS.items()}
+    counts = {"steps": np.array([3.0, 4.0]), "later": np.zeros(2), "back": np.arange(2, dtype=np.uint32)}
+    arrays = {"page": ends[0], "other": ends[1], **prints, **counts}
+    write_side(graph, "clicks", lambda _: ({"version": 1, "pairs": 2, "clicks": 7.0}, arrays))
+    extend(store, [page(D, A)])
+    graph = Graph(store)
+    assert after(open_clicks(graph), graph, A) == {B: (3, 0)}, "two pages have the fingerprint of the other: dropped"
 
 
 def test_damage_is_reported(store: Path) -> None:

@@ -99,8 +99,11 @@ def test_a_list_that_is_too_long_is_counted(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_addresses_and_bases() -> None:
-    assert list_address(Path("/home/me/Ünïcode  List.v2.html"), b"x", None) == "https://ncode-list-2d711642.example/"
-    assert list_address(Path("日本.html"), b"x", None) == "https://links-2d711642.example/"
+    assert (
+        list_address(Path("/home/me/Ünïcode  List.v2.html"), b"x", None)
+        == "https://ncode-list-2d711642b726b0440162.example/"
+    )
+    assert list_address(Path("日本.html"), b"x", None) == "https://links-2d711642b726b0440162.example/"
     assert list_address(Path("x"), b"x", " https://a.example/ ") == "https://a.example/"
     with pytest.raises(BadSource, match="give a web address such as https"):
         checked_base("/home/me")

@@ -18,6 +18,7 @@ MAX_FILE = 32 << 20  # bytes of a list; the longest known lists have 2 MB
 MAX_TEXT, MAX_CONTEXT = 1000, 120  # characters kept of a link's text, and of the words around it
 MAX_HEADING_FOLDERS = 8
 MAX_FOLDER_NAME = 200
+HASH_DIGITS = 20  # 80 bits of a made-up address; with the longest name, a label of 61 characters
 
 INVALID_LINK, NOT_A_PAGE = "link with an invalid address", "link to something other than a web page"
 
@@ -96,13 +97,13 @@ def list_address(path: Path, content: bytes, base: str | None) -> str:
     """Return the address of a list: `base`, or else a made-up address under the reserved domain .example.
 
     The made-up address has the file's name and a hash of its content: the `bookmarks.html` of two people are two sites,
-    and the address does not reveal a path on somebody's disk.
+    and the address does not reveal a path on somebody's disk. Nobody can make another file that has the same address.
     """
     if base is not None:
         return checked_base(base)
     name = path.name.partition(".")[0].encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:40].strip("-") or "links"
-    return f"https://{slug}-{hashlib.sha256(content).hexdigest()[:8]}.example/"
+    return f"https://{slug}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.example/"
 
 
 def read_folders(
