@@ -46,7 +46,7 @@ def test_keys_are_found(texts: list[bytes], others: list[bytes], ordered: bool) 
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_pages_of_one_fingerprint_are_told_apart(ordered: bool) -> None:
+def test_names_distinguish_pages_of_one_fingerprint(ordered: bool) -> None:
     victim = b"com,victim)"
     forged = [key(canonical(address)).encode() for address in islice(all_forged(hash_of("https://victim.com/")), 12)]
     texts = sorted([victim, *forged[:-1], b"com,a)", b"org,z)"])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cocite.kernels.addresses.xxh64 import fingerprint_of, hash_keys
 
 DIGEST_BYTES = 16
-UNKNOWN = bytes(DIGEST_BYTES)  # the digest of a page that was removed from a store of format 1
+NO_DIGEST = bytes(DIGEST_BYTES)  # the digest of a page that was removed from a store of format 1
 Entry = tuple[int, bytes]  # the fingerprint and the digest of a key
 
 
@@ -33,8 +33,8 @@ class RemovedPages:
     def of(cls, entries: Iterable[Entry]) -> Self:
         """A list in order, each page once; one whose digest is known needs no entry without."""
         known = set(entries)
-        strong = {fingerprint for fingerprint, digest in known if digest != UNKNOWN}
-        return cls(tuple(sorted(each for each in known if each[1] != UNKNOWN or each[0] not in strong)))
+        strong = {fingerprint for fingerprint, digest in known if digest != NO_DIGEST}
+        return cls(tuple(sorted(each for each in known if each[1] != NO_DIGEST or each[0] not in strong)))
 
     @classmethod
     def of_keys(cls, keys: Iterable[bytes]) -> Self:
@@ -45,7 +45,7 @@ class RemovedPages:
     def read(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """The list of a store."""
         fingerprints, digests = arrays["removed"].tolist(), arrays["removed.digest"].tobytes()
-        digests = digests or UNKNOWN * len(fingerprints)
+        digests = digests or NO_DIGEST * len(fingerprints)
         parts = (digests[start : start + DIGEST_BYTES] for start in range(0, len(digests), DIGEST_BYTES))
         return cls(tuple(zip(fingerprints, parts, strict=True)))
 
@@ -66,7 +66,7 @@ class RemovedPages:
     @property
     def weak(self) -> int:
         """The number of pages known by their fingerprints only."""
-        return sum(digest == UNKNOWN for _, digest in self.entries)
+        return sum(digest == NO_DIGEST for _, digest in self.entries)
 
     @cached_property
     def fingerprints(self) -> NDArray[np.uint64]:
@@ -85,7 +85,7 @@ class RemovedPages:
             hash_keys(data, offsets, fingerprints)
             for at in np.flatnonzero(np.isin(fingerprints, self.fingerprints)).tolist():
                 digest = digest_of(data[offsets[at] : offsets[at + 1]].tobytes())
-                found[at] = any((int(fingerprints[at]), each) in self._known for each in (digest, UNKNOWN))
+                found[at] = any((int(fingerprints[at]), each) in self._known for each in (digest, NO_DIGEST))
         return found
 
 

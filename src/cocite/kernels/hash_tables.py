@@ -201,7 +201,7 @@ def mark_unseen(tags, checks, spellings, seen, fresh):
 def fill_table(table, tags, low, high):
     """Enter the tags in [low, high] with their page numbers into a table of pairs.
 
-    Pages that have one tag by chance can't be told apart by it: none of them is entered. Returns how many there are.
+    A tag that several pages have by chance leads to none of them. Returns how many pages there are of this kind.
     """
     mask = uint64((len(table) >> 1) - 1)
     twins = np.int64(0)

@@ -166,7 +166,7 @@ class Passes:
         numbered = NumberedSpill(spill, pages, workers)
         tags = np.asarray(self.scratch.column(TAGS, np.uint64, mapped=True))
         if twins := numbered.number(tags, memory // 2, progress):
-            self.report.skip("address that can't be told from another by chance: build again to have it", "", twins)
+            self.report.skip("address with the same tag as another by chance: build again to have it", "", twins)
         self.scratch.remove(TAGS)
         numbered.choose_records(undated=0 if self.old is None else NEWEST_SECOND)
         kept = numbered.referenced()

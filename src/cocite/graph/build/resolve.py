@@ -47,7 +47,7 @@ class NumberedSpill:
     def number(self, tags: NDArray[np.uint64], memory: int, progress: Progress) -> int:
         """Write each block's page numbers beside it, part by part if one table of all pages would be too large.
 
-        Returns the number of pages that have the tag of another by chance: they are left out.
+        Returns the number of pages that have the tag of another by chance: they are skipped.
         """
         parts = 1 << ((self.pages * TABLE_BYTES_PER_PAGE - 1) // memory).bit_length()
         for part in range(parts):

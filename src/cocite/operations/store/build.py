@@ -197,7 +197,7 @@ class BuildResult:
 def twins_note(twins: int) -> str:
     """What to say about addresses that share a fingerprint; nothing if none does."""
     what = f"{count(twins, 'address')} with the fingerprint of another page, probably made on purpose"
-    return f"{what}: pages are told apart by name, so no page is affected" if twins else ""
+    return f"{what}: names distinguish pages, so no page is affected" if twins else ""
 
 
 def skipped_json(report: ReadReport) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ class CheckResult:
     repair: str
     manifest: dict[str, Any]  # perhaps damaged
     seconds: float
-    notes: list[str]  # what is no fault, but should be known
+    notes: list[str]  # what the owner should know, beside faults
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -68,7 +68,7 @@ class Check(Task):
         return CheckResult(store, faults, repair, manifest, time.monotonic() - began, notes)
 
     def warnings(self, web: Any, result: CheckResult) -> Iterator[str]:
-        """What is no fault, but should be known."""
+        """What the owner should know, beside faults."""
         yield from result.notes
 
     def failure(self, result: CheckResult) -> str:
