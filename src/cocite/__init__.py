@@ -37,3 +37,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(python, name)
     raise AttributeError(f"module 'cocite' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

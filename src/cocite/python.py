@@ -234,7 +234,8 @@ class Store(Web):
     @made_from(RankPages)
     def rank(self, by: str = "pagerank", **filters: Any) -> StoreRank:
         """`web.rank("hubrank", per_site=1).top(20)`: the rank that is kept, else computed now, and not kept."""
-        return StoreRank(**vars(super().rank(by)), graph=self.graph, filters=Filters(**filters))
+        wanted = make(RankPages, "python", {"by": by, **filters})
+        return StoreRank(**vars(super().rank(by)), graph=self.graph, filters=wanted.filters)
 
     @made_from(CountClicks)
     def add_clicks(self, *places: Any, **given: Any) -> Kept:

@@ -74,10 +74,14 @@ def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.Ca
     run("build", records(place / "a.jsonl", {"url": A, "links": [B]}), "-o", place / "web.cocite", "-q")
     left_out = {"repeated": 0, "to_itself": 0, "replaced": 0, "unusable": 0}
     built = Built(place / "web.cocite", 2, 40_000, 240_000, 3.0, ReadReport(), 40_000, left_out, {})
-    show_built(Screen(), Build(sources=("a",)), BuildResult(built, None, "", 1.0))
+    show_built(
+        Screen(),
+        Build(sources=("a",)),
+        BuildResult(built, None, "", {"reading and sorting": 2.0, "compiling, once": 1.0, "starting": 0.01}),
+    )
     lines = capsys.readouterr().out.splitlines()
-    assert lines[3] == "  time\t3.0 s\t20,000 links/s, 1.0 s of it for compiling, once"
-    assert lines[4] == "  size\t240 kB\t6.0 bytes per link, including texts"
+    assert lines[3:5] == ["  time\t3.0 s\t2.0 s reading and sorting + 1.0 s compiling, once", "  speed\t20,000 links/s"]
+    assert lines[5] == "  size\t240 kB\t6.0 bytes per link, including texts"
 
 
 def test_build_as_json(source: Path, place: Path) -> None:

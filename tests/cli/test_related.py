@@ -110,9 +110,9 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["-k", "-1"], "-k must be a whole number from 0 to 100000, not -1"),
-        (["-k", "1000000"], "-k must be a whole number from 0 to 100000, not 1000000"),
-        (["-k", "ten"], "-k must be a whole number from 0 to 100000, not 'ten'"),
+        (["-k", "-1"], "-k must be a whole number from 1 to 100000, not -1"),
+        (["-k", "1000000"], "-k must be a whole number from 1 to 100000, not 1000000"),
+        (["-k", "ten"], "-k must be a whole number from 1 to 100000, not 'ten'"),
         (["--per-site", "-2"], "--per-site must be a whole number of at least 0, not -2"),
         (["--lang", "german"], "--lang must be a code such as de or en-GB, not 'german'"),
         (["--since", "soon"], "--since must be a date such as 2020-05-17, not 'soon'"),
@@ -167,8 +167,6 @@ def test_a_known_page_without_answers(store: Path) -> None:
         ran = run("related", NEWS, "-i", store, *filters)
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == f"cocite: Nothing related to {NEWS} passes the filters; give fewer of them\n"
-    ran = run("related", NEWS, "-i", store, "-k", "0")
-    assert (ran.code, ran.out, ran.err) == (0, "", "cocite: -k 0 asks for no results: give 1 or more\n")
 
 
 def test_why_nothing_is_found(place: Path) -> None:
@@ -227,7 +225,7 @@ def test_methods_side_by_side(store: Path) -> None:
     assert ran.code == 0
     assert ran.out.splitlines()[0].split("\t") == ["proximity", "cocitation", "page"]
     found = json.loads(run("compare", NEWS, "-i", store, "--json").out)
-    assert list(found["methods"]) == list(COMPARED_METHODS)
+    assert list(found["methods"]) == ["auto", *COMPARED_METHODS]
     ran = run("compare", LONELY, "-i", store)
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "no method finds anything related" in ran.err

@@ -254,7 +254,7 @@ def test_a_store_that_changed_meanwhile(place: Path) -> None:
 
 @pytest.mark.parametrize("k", [-1, 10**9, "x"])
 def test_bad_numbers(place: Path, k: Any) -> None:
-    with pytest.raises(BadParameter, match="k must be a whole number from 0 to"):
+    with pytest.raises(BadParameter, match="k must be a whole number from 1 to"):
         Batch(output=str(place / "r.parquet"), method="proximity", k=k)
     assert not list(place.iterdir())
 

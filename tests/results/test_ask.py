@@ -123,12 +123,12 @@ def test_of_several_spellings_and_pages(web: Web) -> None:
 def test_numbers_of_answers_that_are_refused(web: Web, k: Any) -> None:
     filters = [Filters(), Filters(per_site=1)]
     for each in filters:
-        with pytest.raises(BadParameter, match="k must be a whole number from 0 to 100000, not"):
+        with pytest.raises(BadParameter, match="k must be a whole number from 1 to 100000, not"):
             ask(web, Question(("q",), (web.graph.find("q.example"),)), methods.method("proximity"), k, each)
 
 
 def test_numbers_of_answers_that_are_taken() -> None:
-    assert [check_k(k) for k in (0, 100_000, 5.0, "7")] == [0, 100_000, 5, 7]  # type: ignore[arg-type]
+    assert [check_k(k) for k in (1, 100_000, 5.0, "7")] == [1, 100_000, 5, 7]  # type: ignore[arg-type]
 
 
 def test_invalid_questions(web: Web) -> None:

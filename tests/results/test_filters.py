@@ -106,7 +106,8 @@ def test_until_a_date(web: Web) -> None:
     assert shown(web, until="2020-05-16") == [FOUR[1]]
     assert shown(web, until="2020-05") == FOUR[:2]
     assert shown(web, since="2020", until="2020-12") == [FOUR[0]]
-    assert shown(web, since="2021", until="2020") == []
+    with pytest.raises(BadParameter, match="until 2020 is before since 2021"):
+        shown(web, since="2021", until="2020")
 
 
 def test_hide_linked_pages(web: Web) -> None:

@@ -92,9 +92,9 @@ def test_answers_of_a_store_are_drawn(store: Store) -> None:
 
 
 def test_nothing_related(store: Store) -> None:
-    assert store.related("q.example", k=0)._repr_html_().endswith("nothing</p>")
-    assert store.related("q.example", k=0).to_frame().shape == (0, 6)
-    assert store.related("q.example", k=0).to_frame("polars").shape == (0, 6)
+    assert store.related("q.example", site=["list9.example"])._repr_html_().endswith("nothing</p>")
+    assert store.related("q.example", site=["list9.example"]).to_frame().shape == (0, 6)
+    assert store.related("q.example", site=["list9.example"]).to_frame("polars").shape == (0, 6)
 
 
 def test_frames(store: Store) -> None:

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.crawl import start as crawl_module
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped
-from cocite.sources.crawl.guard import Refused, guarded, is_public, refusal, web_address
+from cocite.sources.crawl.guard import REFUSED_PRIVATE, Refused, guarded, is_public, refusal, web_address
 from cocite.sources.crawl.start import crawl
 from cocite.sources.html.page import read_response
 from cocite.sources.records import Page, ReadReport
@@ -317,7 +317,7 @@ def test_private_addresses_are_refused_before_anything_is_sent() -> None:
         pages = list(crawl([f"http://{host}" for host in hosts], report, delay=0))
         assert pages == []
         assert report.skipped["refused: port for other services than web pages"] == 1
-        assert report.skipped["refused: private or local address"] == len(hosts) - 2  # two are one address
+        assert report.skipped[REFUSED_PRIVATE] == len(hosts) - 2  # two are one address
         assert site.hits.total() == 0
 
 
@@ -347,7 +347,7 @@ def test_redirects_into_the_private_network_are_refused(monkeypatch: pytest.Monk
             report = ReadReport()
             pages = list(crawl([public.base, f"http://localhost:{public.port}"], report, delay=0, scope="any"))
             assert [page.url for page in pages] == [f"{public.base}/"]
-            assert report.skipped == {"refused: private or local address": 3}
+            assert report.skipped == {REFUSED_PRIVATE: 3}
             assert public.hits == {"/robots.txt": 1, "/": 1, "/jump": 1, "localhost/robots.txt": 1}
             assert private.hits.total() == 0
 

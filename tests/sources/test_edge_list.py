@@ -17,6 +17,7 @@ from cocite.sources import compressed
 from cocite.sources.edges import edge_list
 from cocite.sources.edges.edge_list import addresses, read_edge_list
 from cocite.sources.edges.layout import layout
+from cocite.sources.kinds import ReadOptions, detect_kind
 from cocite.sources.records import SCHEMA, ReadReport
 from tests.pages.guess import guess
 
@@ -104,11 +105,11 @@ def test_weights_are_probabilities_and_other_numbers_are_reported(tmp_path: Path
         ("name:2", "name:4"),
         ("name:2", "name:5", pytest.approx(0.001)),
     ]
-    assert report.skipped == {"weight outside (0, 1] (read as 1)": 2}
+    assert (report.skipped, report.read["weight outside (0, 1], read as 1"]) == ({}, 2)
     report = ReadReport()
     named = write(tmp_path / "x.csv", "weight,to,from\n0.25,B,A\nx,C,A\n,D,A\n")
     assert edges(named, report) == [("name:A", "name:B", 0.25), ("name:A", "name:C"), ("name:A", "name:D")]
-    assert report.skipped == {"weight outside (0, 1] (read as 1)": 1}
+    assert (report.skipped, report.read["weight outside (0, 1], read as 1"]) == ({}, 1)
     labelled = write(tmp_path / "y.tsv", "source\ttarget\tyear\n1\t2\t1999\n")
     assert edges(labelled) == names(("1", "2"))
 
@@ -286,3 +287,35 @@ def test_a_long_list_is_read_in_bounded_batches(tmp_path: Path) -> None:
     found = list(read_edge_list(path, report))
     assert sum(len(batch.column("links").values) for batch in found) == 100_000
     assert max(batch.nbytes for batch in found) < 64 << 20
+
+
+def links_of(path: Path, **options: bool) -> list[tuple[str, str]]:
+    found = []
+    for batch in read_edge_list(path, ReadReport(), ReadOptions(**options)):
+        for row in batch.to_pylist():
+            found += [(row["url"].removeprefix("name:"), link["url"].removeprefix("name:")) for link in row["links"]]
+    return sorted(found)
+
+
+def test_undirected_links_count_both_ways(place: Path) -> None:
+    """Gephi writes a column Type; --undirected says it of all rows."""
+    (place / "gephi.csv").write_text("Source,Target,Type,Id,Weight\n1,2,Undirected,0,1.0\n2,3,Directed,1,1.0\n")
+    assert links_of(place / "gephi.csv") == [("1", "2"), ("2", "1"), ("2", "3")]
+    (place / "plain.tsv").write_text("1\t2\n2\t3\n")
+    assert links_of(place / "plain.tsv", undirected=True) == [("1", "2"), ("2", "1"), ("2", "3"), ("3", "2")]
+    pq.write_table(
+        pa.table({"source": [1, 2], "target": [2, 3], "type": ["Directed", "undirected"]}), place / "a.parquet"
+    )
+    assert links_of(place / "a.parquet") == [("1", "2"), ("2", "3"), ("3", "2")]
+
+
+def test_lines_may_end_with_carriage_returns(place: Path) -> None:
+    for text in ("source,target\ra.com,b.com\rb.com,c.com\r", "source,target\ra.com,b.com\rb.com,c.com"):
+        (place / "mac.csv").write_bytes(text.encode())
+        assert detect_kind(place / "mac.csv") == "edges"
+        assert links_of(place / "mac.csv") == [("host:a.com", "host:b.com"), ("host:b.com", "host:c.com")]
+
+
+def test_a_single_line_is_a_link(place: Path) -> None:
+    (place / "one.tsv").write_text("a\tb\n")
+    assert links_of(place / "one.tsv") == [("a", "b")]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
+from cocite.graph.store import Graph
 from cocite.sources.html.folder import SOURCE, read_html_folder
 from cocite.sources.kinds import ReadOptions
 from cocite.sources.open_source import open_source
@@ -114,10 +115,8 @@ def test_saved_sites_contain_their_addresses(tmp_path: Path) -> None:
     assert report.read["HTML file outside the folders named after hosts"] == 2
 
 
-def test_a_folder_without_addresses_is_refused(tmp_path: Path) -> None:
+def test_a_base_is_a_web_address(tmp_path: Path) -> None:
     fill(tmp_path, {"index.html": "x", "v1.html/x.html": "x"})
-    with pytest.raises(BadSource, match=r"use --base https://"):
-        read(tmp_path, None)
     with pytest.raises(BadSource, match="Invalid --base"):
         read(tmp_path, "docs")
 
@@ -130,8 +129,6 @@ def test_one_file(tmp_path: Path) -> None:
     assert read(tmp_path / "a.html")[0][0].url == BASE + "a.html"
     assert read(tmp_path / "a.html", "https://x.example/page")[0][0].url == "https://x.example/page"
     assert read(tmp_path / "s.html", None)[0][0].url == "https://saved.example/dir/"
-    with pytest.raises(BadSource, match="--base"):
-        read(tmp_path / "a.html", None)
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
@@ -160,3 +157,30 @@ def test_bad_files_are_counted(tmp_path: Path) -> None:
 def test_recognises(tmp_path: Path) -> None:
     assert not SOURCE.recognises(tmp_path / "x", b"# Markdown")
     assert SOURCE.recognises(tmp_path / "x", b"<!doctype html>")
+
+
+def test_without_a_base_pages_have_their_own_addresses_or_paths(place: Path) -> None:
+    """A page that declares an address has it; others have their paths, and links between them follow."""
+    folder = place / "my site"
+    (folder / "sub").mkdir(parents=True)
+    files = {
+        "index.html": "<title>Home</title><a href='about.html#us'>a</a><a href='sub/'>s</a><a href='no.html'>no</a>",
+        "about.html": "<link rel=canonical href='https://me.example/about'><a href='index.html'>home</a>",
+        "sub/index.html": "<a href='../index.html'>home</a><a href='https://else.example/'>else</a>",
+        "saved.html": "<!-- saved from url=(0020)https://saved.example/ --><a href='x'>x</a>",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    report = ReadReport()
+    pages = {page.url: [link.url for link in page.links] for page in read_html_folder(folder, report)}
+    assert pages == {
+        "name:my site/index.html": ["https://me.example/about", "name:my site/sub/index.html"],
+        "https://me.example/about": ["https://me.example/index.html"],
+        "name:my site/sub/index.html": ["name:my site/index.html", "https://else.example/"],
+        "https://saved.example/": ["https://saved.example/x"],
+    }
+    assert report.read["HTML page without an address, named by its path"] == 2
+    (single,) = read_html_folder(folder / "index.html", ReadReport())
+    assert single.url == "name:my site/index.html"
+    graph = Graph.from_records(list(read_html_folder(folder, ReadReport())))
+    assert graph.title(graph.find("my site/index.html")) == "Home"

@@ -143,7 +143,7 @@ def test_progress(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("none.jsonl", None, r"does not exist: check the path; to crawl a site, write https://"),
+        ("none.jsonl", None, r"does not exist: check the path$"),
         ("none", None, "does not exist: check the path$"),
         ("empty.tsv", b"", "is empty"),
         ("x.bin", b"\x7fELF" + bytes(100), r"Cannot recognise .*x.bin: use --kind \(webgraph, wat"),

@@ -206,6 +206,9 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
         try:
             pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
         except FileNotFoundError as error:
+            if any(store.iterdir()) and not any(store.glob("work-*")):
+                make = "give the path of a store with -i, or make one with: cocite build SOURCE... -o web.cocite"
+                raise BadStore(f"{store} is a folder, but not a store; {make}") from error
             raise BadStore(f"{store} holds no finished store; {make}") from error
         except NotADirectoryError as error:
             raise BadStore(f"{store} is not a store ({error.strerror})") from error

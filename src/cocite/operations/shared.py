@@ -68,12 +68,14 @@ def method(
     )  # fmt: skip
 
 
-def k(default: int = 10, help: str = "Maximum number of results", mcp_default: int | None = None, **http: int) -> Any:
+def k(
+    default: int = 10, help: str = "Maximum number of results", mcp_default: int | None = None, minimum: int = 1
+) -> Any:
     """How many results."""
     mcp = {"minimum": 1, "maximum": 50, "default": default if mcp_default is None else mcp_default}
     return parameter(
-        default, help, flags=("-k",), minimum=0, maximum=MAX_RESULTS,
-        on={"http": {"maximum": 1000, **http}, "mcp": mcp},
+        default, help, flags=("-k",), minimum=minimum, maximum=MAX_RESULTS,
+        on={"http": {"maximum": 1000}, "mcp": mcp},
     )  # fmt: skip
 
 

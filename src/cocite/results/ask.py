@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, UnknownPage
 from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
 from cocite.parameters import Parameter, values_of
@@ -18,7 +18,7 @@ from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import NO_HISTORY, History, find_history, relate_history
-from cocite.results.known import find_page
+from cocite.results.known import find_page, pages_meant
 from cocite.results.naming import titles_of
 from cocite.web import Web
 
@@ -27,7 +27,7 @@ MAX_QUERY_PAGES = 1000
 UNWANTED_RESULTS = 1000
 """Pages related to an unwanted page that are unwanted too, where they are closer to it than to the query."""
 _log = logging.getLogger("cocite.ask")
-_K = Parameter(name="k", help="Maximum number of results", type=int, default=10, minimum=0, maximum=MAX_RESULTS)
+_K = Parameter(name="k", help="Maximum number of results", type=int, default=10, minimum=1, maximum=MAX_RESULTS)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,11 @@ def question(
     """
     if len(urls) + len(unwanted) > MAX_QUERY_PAGES:
         raise BadParameter(f"more than {MAX_QUERY_PAGES:,} addresses: ask about fewer at once")
-    found = [find_page(graph, check_address(url), chop) for url in urls]
+    try:
+        found = [find_page(graph, check_address(url), chop) for url in urls]
+    except UnknownPage as error:  # several words that aren't quoted look like several addresses
+        several = len(urls) > 1 and all(graph.get(url) is None for url in urls)
+        raise (pages_meant(graph, " ".join(urls), error) if several else error) from None
     texts, seeds, read = tuple(urls), [each.page for each in found], NO_HISTORY
     if history:
         read = find_history(graph, [*((url, 1.0) for url in urls), *history], chop)

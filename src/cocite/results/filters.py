@@ -69,6 +69,14 @@ class Filters(Checked):
             seconds(name, getattr(self, name), last=False)
         if self.lang and not re.fullmatch("[a-z]{2,3}", self.language):
             raise BadParameter(f"lang must be a code such as de or en-GB, not {self.lang!r:.100}")
+        if self.until and seconds("until", self.until, last=True) < seconds("since", self.since, last=False):
+            raise BadParameter(f"until {self.until} is before since {self.since}: no page can pass; exchange them")
+
+    def refuse_filters_by_query(self) -> None:
+        """Refuse filters that compare results with query pages, for an operation without any."""
+        for name in ("not_own_site", "unlinked"):
+            if getattr(self, name):
+                raise BadParameter(f"{name} needs a query page, which this question doesn't have: leave it out")
 
     @property
     def language(self) -> str:
@@ -149,6 +157,19 @@ def passing(
             continue
         count[site] += 1
         yield page, score
+
+
+def why_none_passes(graph: Graph, filters: Filters) -> str:
+    """Why no page of a store can pass, and what to do; empty if some can."""
+    for given, array, what in (
+        (filters.lang, "page.language", "the language of any page: ask without lang"),
+        (filters.since or filters.until, "page.captured", "the date of any page: ask without since and until"),
+    ):
+        if given and not graph.array(array).any():
+            return f"This store doesn't have {what}"
+    if filters.site and not any(map(graph.names.pages_under, filters.site)):
+        return f"This store has no page of {' or '.join(filters.site)}: check the spelling"
+    return ""
 
 
 def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:

@@ -18,7 +18,7 @@ from cocite.related.evidence import Evidence, MergedDuplicates
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.scores import Scores, take_turns
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
-from cocite.results.known import find_pages
+from cocite.results.known import find_page, find_pages
 from cocite.web import Web
 
 MAX_HISTORY_PAGES = 1000
@@ -85,7 +85,7 @@ def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str =
             texts.setdefault(found.page, address)
             notes += [found.note] if found.note else []
     if entries and not weights:
-        graph.find(entries[0][0])  # raises UnknownPage with suggestions
+        find_page(graph, entries[0][0], chop)  # raises UnknownPage with suggestions
     order = tuple(sorted(weights, key=lambda page: -weights[page]))
     values, names = tuple(map(weights.__getitem__, order)), tuple(map(texts.__getitem__, order))
     note = notes[0] if notes else ""

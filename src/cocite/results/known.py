@@ -9,11 +9,13 @@ left.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from cocite.errors import BadAddress
+from cocite.errors import BadAddress, BadStore, UnknownPage
 from cocite.graph.nearest import chopped
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.pages.site import Sites
+
+MAX_WORDS_LENGTH, MAX_PAGES_MEANT = 200, 3
 
 
 class FoundPage(NamedTuple):
@@ -25,7 +27,34 @@ class FoundPage(NamedTuple):
 
 def find_page(graph: Graph, url: str, chop: str = "site") -> FoundPage:
     """The page of an address, or the nearest known shorter one; raises UnknownPage, BadAddress."""
-    return look_up(graph, url, chop) or FoundPage(graph.find(url))
+    found = look_up(graph, url, chop)
+    if found is None:
+        try:
+            return FoundPage(graph.find(url))
+        except UnknownPage as error:
+            raise pages_meant(graph, url, error) from None
+    return found
+
+
+def pages_meant(graph: Graph, text: str, error: UnknownPage) -> UnknownPage:
+    """The error about an unknown address; about words instead of one, with the pages that have these words."""
+    if any(mark in text for mark in ".:/") or len(text) > MAX_WORDS_LENGTH or (error.nearest and " " not in text):
+        return error
+    from cocite.results.naming import titles_of
+    from cocite.words.search import open_search
+
+    message = f"{text!r} is not in this store"
+    try:
+        hits = open_search(graph).search(text, MAX_PAGES_MEANT).hits
+    except BadStore:  # no search index, or a stale one
+        return UnknownPage(f"{message}: give an address, or search for the words")
+    if not hits:
+        return UnknownPage(f"{message}, nor is a page with these words")
+    titles, pages = titles_of(graph), [page for page, _ in hits]
+    named = [
+        f"{titles.address(page)} ({title})" if (title := titles.of(page)) else titles.address(page) for page in pages
+    ]
+    return UnknownPage(f"{message}; did you mean {', '.join(named)}?", [*map(titles.address, pages)])
 
 
 def look_up(graph: Graph, url: str, chop: str = "site") -> FoundPage | None:

@@ -97,7 +97,9 @@ def line_blocks(path: Path, report: ReadReport, refuse_long: bool = False) -> It
     with open_bytes(path, damage) as stream:
         if stream.peek(3).startswith(BYTE_ORDER_MARK):
             stream.read(3)
+        returns = has_returns_only(stream.peek(HEAD_BYTES)[:HEAD_BYTES])
         while piece := stream.read(BLOCK_BYTES):
+            piece = piece.replace(b"\r", b"\n") if returns else piece
             report.read["bytes"] += damage.read.pop("bytes", 0)
             end = piece.rfind(b"\n") + 1
             if skipping and end:
@@ -118,9 +120,14 @@ def line_blocks(path: Path, report: ReadReport, refuse_long: bool = False) -> It
         yield rest + b"\n"
 
 
+def has_returns_only(head: bytes) -> bool:
+    """Return whether lines end with a carriage return alone, as spreadsheets on old Macs write them."""
+    return b"\r" in head.rstrip(b"\r") and b"\n" not in head
+
+
 def head_lines(head: bytes) -> list[bytes]:
     """Return the complete lines of a file that begins with `head`, at most a thousand."""
-    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\r" if has_returns_only(head) else b"\n")
     if len(lines) > 1 and len(head) >= HEAD_BYTES:
         lines.pop()
     return lines[:1000]

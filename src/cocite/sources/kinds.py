@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from cocite.errors import BadSource
+from cocite.pages.site import is_under_icann
 from cocite.sources.compressed import head
 from cocite.sources.declared import declared_kinds
 from cocite.sources.records import Page, ReadReport, shorten
@@ -22,12 +23,17 @@ _NEVER_SOURCES = re.compile(
     re.IGNORECASE,
 )
 
+_FILE_NAME = re.compile(
+    r"\.(?:md|html?|txt|[ct]sv|json|jsonl|xml|opml|gz|zip|zst|bz2|warc|wat|arc|parquet|tar|tgz)$", re.IGNORECASE
+)
+
 
 class ReadOptions(NamedTuple):
     """How to read a source."""
 
     base: str | None = None  # address of a source that has none of its own
     text: bool = True  # whether the texts of pages are wanted
+    undirected: bool = False  # whether the links of edge lists count in both directions
 
 
 DEFAULT_OPTIONS = ReadOptions()
@@ -66,7 +72,9 @@ def detect_kind(path: Path) -> str:
     if found is not None:
         return found
     if not path.exists():
-        address = f"; to crawl a site, write https://{shorten(str(path))}" if "." in path.name.strip(".") else ""
+        host = path.parts[0] if path.parts else ""
+        is_host = is_under_icann(host) and not (_FILE_NAME.search(host) and len(path.parts) == 1)
+        address = f"; to crawl a site, write https://{shorten(str(path))}" if is_host else ""
         raise BadSource(f"{shorten(str(path))} does not exist: check the path{address}")
     if not path.stat().st_size:
         raise BadSource(f"{path} is empty: give a file with content")

@@ -37,8 +37,9 @@ class Source:
 
 
 def open_source(
-    spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True
-) -> Source:
+    spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True,
+    undirected: bool = False,
+) -> Source:  # fmt: skip
     """Recognise a source: a file, a folder, `-` for standard input, or the address of a page to crawl from.
 
     `base` is the address of sources without addresses of their own: HTML and Markdown files, bookmarks, OPML.
@@ -47,7 +48,7 @@ def open_source(
         raise BadSource("The name of a source is empty: give a file, a folder or an address")
     if kind is not None and kind not in source_kinds():
         raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kind_choices()}")
-    options = ReadOptions(None if base is None else checked_base(base), text)
+    options = ReadOptions(None if base is None else checked_base(base), text, undirected)
     try:
         name, size, read = _reader(spec, Path(spec), report, kind, options)
     except OSError as error:

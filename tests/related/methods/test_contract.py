@@ -124,7 +124,6 @@ def test_deterministic_and_in_batches_as_alone(web: Web, name: str) -> None:
 def test_any_number_of_answers(web: Web, name: str) -> None:
     everything = addresses(web, name, "page0.example", k=100_000)
     assert len(everything) > 5
-    assert addresses(web, name, "page0.example", k=0) == []
     for k in (1, 3, len(everything), len(everything) + 1):
         assert addresses(web, name, "page0.example", k=k) == everything[:k]
 

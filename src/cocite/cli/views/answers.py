@@ -42,12 +42,13 @@ def show_answers(screen: Screen, answers: Any, explained: bool) -> None:
 
 
 def show_collection(screen: Screen, found: CollectionResults, explained: bool) -> None:
-    """Folders in their order, without those that have no results."""
+    """Folders in their order; those without results say why."""
     wide = score_width([answer for folder in found.folders for answer in folder.answers])
     for folder in found.folders:
-        if folder.answers:
-            near = f"  near {folder.known:,} of {count(folder.pages, 'page')}"
-            screen.line((folder.folder, "bold green"), (near, "dim"))
+        note = f"near {folder.known:,} of {count(folder.pages, 'page')}"
+        if not folder.answers:
+            note = "nothing related" if folder.known else "none of its pages is in this store"
+        screen.line((folder.folder, "bold green"), (f"  {note}", "dim"))
         for answer in folder.answers:
             show_answer(screen, answer, wide, explained)
     if found.about is not None:

@@ -32,17 +32,18 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
     working = max(1e-9, built.seconds - result.compiling)
     many = built.links >= MIN_LINKS_FOR_RATES
     speed = f"{rate(built.links / working)} links/s" if many and working >= 1 else ""
-    once = f"{seconds(result.compiling)} of it for compiling, once" if result.compiling >= 0.5 else ""
+    parts = [f"{seconds(value)} {name}" for name, value in result.times.items() if value >= 0.05]
     per_link = f"{built.bytes / max(1, built.links):,.1f} bytes per link, including texts" if many else ""
     causes = [f"{built.left_out[cause]:,} {words}" for cause, words in CAUSES.items() if built.left_out[cause]]
     facts = [
         ("pages", f"{built.pages:,}", f"on {count(sites, 'site')}" if sites else ""),
         ("links", f"{built.links:,}", f"of {built.links_read:,}; dropped {', '.join(causes)}" if causes else ""),
-        ("time", seconds(built.seconds), ", ".join(filter(None, (speed, once)))),
+        ("time", seconds(sum(result.times.values())), " + ".join(parts) if len(parts) > 1 else ""),
+        *([("speed", speed, "")] if speed else []),
         ("size", size(built.bytes), per_link),
     ]
     if index:
-        facts.append(("search", size(index.bytes), f"{count(index.pages, 'page')} in {seconds(index.seconds)}"))
+        facts.append(("search", size(index.bytes), f"the index of {count(index.pages, 'page')}"))
     wide = max(len(fact[1]) for fact in facts)
     for name, value, note in facts:
         screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
@@ -50,13 +51,13 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
 
 
 def show_skipped(screen: Screen, report: Any, counted: tuple[str, ...]) -> None:
-    """What was skipped and what was ignored on purpose, by reason; not what is `counted` elsewhere."""
+    """What was skipped, and what else to know, by reason; not what is `counted` elsewhere."""
     if report.skipped:
         screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
         show_reasons(screen, dict(report.skipped), report.example)
     ignored = {what: number for what, number in report.read.items() if what not in counted and number}
     if ignored:
-        screen.line(("ignored on purpose", "dim"), indent=2)
+        screen.line(("notes", "dim"), indent=2)
         show_reasons(screen, ignored, {})
 
 

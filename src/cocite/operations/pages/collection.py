@@ -124,7 +124,7 @@ class RelatedToCollection(Related):
                 yield f"{folder.folder}: the last {count(folder.left_out, 'page')} of this folder were skipped"
 
     def why_empty(self, web: Web, result: Any) -> str:
-        if not self.k or any(folder.answers for folder in result.folders):
+        if any(folder.answers for folder in result.folders):
             return ""
         return f"Nothing is related to the pages of {self.like} in this store; give fewer filters, or another method"
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from cocite.operations import COMPARED_METHODS, shared
+from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import why_filtered, why_unrelated
 from cocite.results.answer import Answers, Result, columns_of
@@ -70,7 +70,7 @@ class Compare(Operation, Filters):
     urls: tuple[str, ...] = shared.urls(python="page")
     methods: tuple[str, ...] = shared.method(
         (),  # type: ignore[arg-type]
-        f"A method to compare; may be repeated (default: {', '.join(COMPARED_METHODS)})",
+        f"A method to compare; may be repeated (default: {', '.join((DEFAULT_METHOD, *COMPARED_METHODS))})",
         example=None,
         on={
             "cli": {"name": "method"},
@@ -97,10 +97,10 @@ class Compare(Operation, Filters):
     @property
     def calls(self) -> tuple[str, ...]:
         """The methods, each once."""
-        return tuple(dict.fromkeys(self.methods or COMPARED_METHODS))
+        return tuple(dict.fromkeys(self.methods or (DEFAULT_METHOD, *COMPARED_METHODS)))
 
     def why_empty(self, web: Web, result: Any) -> str:
-        if not self.k or any(map(len, result.by_method.values())):
+        if any(map(len, result.by_method.values())):
             return ""
         if self.filters != NO_FILTERS:
             return why_filtered(web, self.filters, self.urls)

@@ -91,7 +91,7 @@ class Hubs(Operation, Filters):
         return "" if explored or self.filters != NO_FILTERS else "see cocite links"
 
     def why_empty(self, web: Web, result: Any) -> str:
-        if len(result) or not self.k:
+        if len(result):
             return ""
         if self.filters != NO_FILTERS:
             return why_filtered(web, self.filters, self.urls)

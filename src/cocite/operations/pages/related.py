@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import changed, parameter, spell
 from cocite.results.answer import Answers
-from cocite.results.filters import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters, why_none_passes
 from cocite.text import count
 
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
@@ -73,6 +73,8 @@ class Related(Operation, CommandLineOptions):
         "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE"
     )
 
+    listed: tuple[str, ...] = ()  # the addresses of a plain list: unknown ones are skipped, as those of bookmarks are
+
     def validate(self) -> None:
         super().validate()
         if not (self.urls or self.history or self.like or self.history_file):
@@ -95,7 +97,7 @@ class Related(Operation, CommandLineOptions):
                 raise BadParameter(f"Each folder of {self.like} is a question of its own: remove {others}")
             return RelatedToCollection(**vars(self), collection=collection)
         history = tuple(read_history(Path(self.history_file))) if self.history_file else ()
-        return replace(self, urls=(*self.urls, *read_addresses(self.like)), history=history)
+        return replace(self, listed=tuple(read_addresses(self.like)), history=history)
 
     @property
     def slow(self) -> bool:
@@ -108,24 +110,30 @@ class Related(Operation, CommandLineOptions):
         from cocite.results.groups import grouped
 
         chosen = method(self.method)
-        asked = question(web.graph, self.urls, self.exclude, self.history, chosen.chop)
+        listed = [url for url, page in self._found(web, self.listed) if page is not None]
+        if self.listed and not listed and not self.urls:
+            some = f"{self.listed[0][:200]!r}"
+            raise UnknownPage(f"No page of {self.like} is in this store, e.g. {some}: use another store")
+        asked = question(web.graph, (*self.urls, *listed), self.exclude, self.history, chosen.chop)
         answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
         return grouped(web, answers, self.by) if self.group else answers
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
-        """Pages of the history that the store doesn't have."""
+        """Pages of the history, or of a list, that the store doesn't have."""
+        for urls, file in (([url for url, _ in self.history], self.history_file), (self.listed, self.like)):
+            if unknown := [url for url, page in self._found(web, urls) if page is None]:
+                where = f" of {file}" if file else ""
+                yield f"Not in this store: {count(len(unknown), 'page')}{where}, such as {', '.join(unknown[:3])}"
+
+    def _found(self, web: Web, urls: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        """Addresses with their pages, None where they are unknown."""
         from cocite.related.methods import method
         from cocite.results.known import find_pages
 
-        read = find_pages(web.graph, [url for url, _ in self.history], method(self.method).chop)
-        if unknown := [url for (url, _), page in zip(self.history, read, strict=True) if page is None]:
-            where = f" of {self.history_file}" if self.history_file else ""
-            yield f"Not in this store: {count(len(unknown), 'page')}{where}, such as {', '.join(unknown[:3])}"
-        if not self.k:
-            yield "-k 0 asks for no results: give 1 or more"
+        return zip(urls, find_pages(web.graph, urls, method(self.method).chop), strict=True)
 
     def why_empty(self, web: Web, result: Any) -> str:
-        if len(result) or not self.k:
+        if len(result):
             return ""
         if self.filters != NO_FILTERS or self.exclude:
             return why_filtered(web, self.filters, result.query)
@@ -134,13 +142,8 @@ class Related(Operation, CommandLineOptions):
 
 def why_filtered(web: Web, filters: Filters, query: Sequence[str]) -> str:
     """Why nothing passes the filters, and what to try."""
-    for given, array, what in (
-        (filters.lang, "page.language", "the language of any page: ask without lang"),
-        (filters.since or filters.until, "page.captured", "the date of any page: ask without since and until"),
-    ):
-        if given and not web.graph.array(array).any():
-            return f"This store doesn't have {what}"
-    return f"Nothing related to {', '.join(query)} passes the filters; give fewer of them"
+    why = why_none_passes(web.graph, filters)
+    return why or f"Nothing related to {', '.join(query)} passes the filters; give fewer of them"
 
 
 def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:

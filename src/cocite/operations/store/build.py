@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions, Built
+    from cocite.kernels.jit import Compilation
     from cocite.sources.open_source import Source
     from cocite.sources.records import Page, ReadReport
     from cocite.words.search import SearchIndex
@@ -37,10 +39,17 @@ class WorkOptions(Task):
         on={"cli": {"default": None, "minimum": 1}},
     )  # fmt: skip
     quiet: bool = shared.quiet()
+    began: float = field(default_factory=time.monotonic, compare=False)  # when the user began to wait
 
     def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
-        """Why the search index is missing; addresses that somebody has made to look like others."""
+        """Why the search index is missing, or a crawl incomplete; addresses made to look like others."""
+        from cocite.sources.crawl.start import INTERRUPTED
+
         yield from filter(None, [result.warning, twins_note(result.built.twins)])
+        if result.built.report.read[INTERRUPTED]:
+            crawled = " ".join(spec for spec in getattr(self, "sources", ()) if _WEB_ADDRESS.match(spec))
+            go_on = f"to go on: cocite add {crawled} -i {result.built.path}"
+            yield f"Interrupted; the pages that were fetched are kept; {go_on}"
 
     def validate(self) -> None:
         parse_size(self.memory, "memory")
@@ -77,6 +86,7 @@ class SourceOptions(WorkOptions, SourceFormat):
         (), "Files, folders, - for records from a pipe, or addresses to crawl from", metavar="SOURCE", positional=True,
         required=True,
     )  # fmt: skip
+    undirected: bool = parameter(False, "Edge lists: read each link in both directions")
     anchors: bool | None = parameter(
         None, "Keep the texts of links (add: default as before)", type=bool, flags=("--anchors/--no-anchors",)
     )
@@ -98,7 +108,11 @@ class SourceOptions(WorkOptions, SourceFormat):
     @property
     def said(self) -> dict[str, str]:
         """The options that change how sources are read, as the command line writes them: a repair needs them."""
-        given = {name: value for name, value in changed(self).items() if name in ("base", "kind", *CRAWL_OPTIONS)}
+        given = {
+            name: value
+            for name, value in changed(self).items()
+            if name in ("base", "kind", "undirected", *CRAWL_OPTIONS)
+        }
         given |= {"platforms": Path(self.platforms).absolute()} if self.platforms else {}
         return {name.replace("_", "-"): "" if value is True else str(value) for name, value in given.items()}
 
@@ -111,7 +125,7 @@ class SourceOptions(WorkOptions, SourceFormat):
         with jit.watch(lambda kernel: None) as compilation:
             opened = self.open_sources(report, options.text, progress)
             built = work(opened, store, report, options, with_estimates(progress, opened, report))
-            return renewed(built, options, progress, compilation.seconds)
+            return renewed(built, options, progress, compilation, self.began)
 
     def open_sources(self, report: ReadReport, text: bool, progress: Progress) -> list[Source]:
         """Recognise every source before the first one is read, so that a mistyped name fails at once."""
@@ -121,7 +135,9 @@ class SourceOptions(WorkOptions, SourceFormat):
         return [
             self._crawl(spec, report, text, progress)
             if crawled or (not self.kind and _WEB_ADDRESS.match(spec))
-            else open_source(spec, report, base=self.base or None, kind=self.kind or None, text=text)
+            else open_source(
+                spec, report, base=self.base or None, kind=self.kind or None, text=text, undirected=self.undirected
+            )
             for spec in self.sources
         ]
 
@@ -161,7 +177,12 @@ class BuildResult:
     built: Built
     indexed: SearchIndex | None
     warning: str  # why the search index is missing
-    compiling: float  # seconds spent compiling kernels
+    times: dict[str, float]  # seconds of everything that the user waited for, by part
+
+    @property
+    def compiling(self) -> float:
+        """Seconds spent compiling kernels."""
+        return self.times.get("compiling, once", 0.0)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -187,6 +208,7 @@ class BuildResult:
             "bytes": built.bytes,
             "bytes_per_link": round(built.bytes / max(1, built.links), 3),
             "compiling_seconds": round(self.compiling, 3),
+            "times": {name: round(value, 3) for name, value in self.times.items()},
             "passes": {name: round(value, 3) for name, value in built.passes.items()},
             "read": dict(built.report.read),
             "skipped": skipped_json(built.report),
@@ -208,11 +230,13 @@ def skipped_json(report: ReadReport) -> list[dict[str, Any]]:
     ]
 
 
-def renewed(built: Built, options: BuildOptions, progress: Progress, compiling: float) -> BuildResult:
+def renewed(
+    built: Built, options: BuildOptions, progress: Progress, compilation: Compilation, began: float
+) -> BuildResult:
     """The result, after renewing the search index. If that fails, the store is complete all the same."""
     from cocite.words.search import renew_search
 
-    index, warning = None, ""
+    index, warning, indexing, compiled = None, "", time.monotonic(), compilation.seconds
     try:
         index = renew_search(built.path, options.text, progress, options.memory // 4)
     except KeyboardInterrupt:
@@ -220,7 +244,14 @@ def renewed(built: Built, options: BuildOptions, progress: Progress, compiling: 
         raise KeyboardInterrupt(f"Interrupted: {built.path} {missing}") from None
     except (BadStore, OSError) as error:
         warning = f"{built.path} is complete, but has no search index: {error}"
-    return BuildResult(built, index, warning, compiling)
+    ended = time.monotonic()
+    times = {
+        "reading and sorting": built.seconds - compiled,
+        "indexing words": ended - indexing - (compilation.seconds - compiled),
+        "compiling, once": compilation.seconds,
+        "starting": indexing - began - built.seconds,
+    }
+    return BuildResult(built, index, warning, {name: max(0.0, value) for name, value in times.items()})
 
 
 def kept_before(store: str, platforms: str) -> dict[str, bool]:
@@ -306,4 +337,4 @@ class Remove(WorkOptions):
             except UnknownPage:
                 finish_renewal(store, options.text, progress, options.memory // 4)
                 raise
-            return renewed(built, options, progress, compilation.seconds)
+            return renewed(built, options, progress, compilation, self.began)

@@ -10,7 +10,7 @@ from cocite.errors import BadAddress, BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.results.answer import HIDDEN, Result
-from cocite.results.filters import NO_FILTERS, Filters, passing
+from cocite.results.filters import NO_FILTERS, Filters, passing, why_none_passes
 
 NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
@@ -89,7 +89,7 @@ class ShowLinks(Operation, Filters):
     """
 
     url: str = shared.url()
-    k: int = shared.k(20, "Maximum number of links each way (0: all)")
+    k: int = shared.k(20, "Maximum number of links each way (0: all)", minimum=0)
 
     def validate(self) -> None:
         super().validate()
@@ -127,7 +127,8 @@ class ShowLinks(Operation, Filters):
         if not page["links_out"] and not page["links_in"]:
             return f"{page['url']} is known, but has no links"
         if self.filters != NO_FILTERS and not result.blocks and not result.cited_by:
-            return f"No link around {page['url']} passes the filters; give fewer of them"
+            why = why_none_passes(web.graph, self.filters)
+            return why or f"No link around {page['url']} passes the filters; give fewer of them"
         return ""
 
 

@@ -10,7 +10,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.parameters import parameter, parameters_of, values_of
 from cocite.results.answer import HIDDEN, Result
-from cocite.results.filters import NO_FILTERS, Filters, best_answers
+from cocite.results.filters import NO_FILTERS, Filters, best_answers, why_none_passes
 
 if TYPE_CHECKING:
     from cocite.related.ranks import Ranked
@@ -66,6 +66,10 @@ class RankPages(Operation, Filters):
     threads: int = shared.command_option(0, "Number of threads (0: one per core, up to 8)", minimum=0, maximum=256)
     quiet: bool = shared.quiet()
 
+    def validate(self) -> None:
+        super().validate()
+        self.refuse_filters_by_query()
+
     def run(self, web: Web) -> RankResult:
         from cocite.kernels.jit import stopwatch
         from cocite.related import ranks
@@ -90,7 +94,8 @@ class RankPages(Operation, Filters):
         if result.top:
             return ""
         if self.filters != NO_FILTERS:
-            return "No page with a value passes the filters; give fewer of them"
+            why = why_none_passes(web.graph, self.filters)
+            return why or "No page with a value passes the filters; give fewer of them"
         return "No page has a value: the store has no links"
 
     def failure(self, result: Any) -> str:

@@ -158,7 +158,7 @@ class FindKeywords(Operation):
     def why_empty(self, web: Web, result: Any) -> str:
         if self.page:
             return "" if result.keywords else f"No words are known for {result.page[:200]}, so it has no keywords"
-        if not self.words or result.similar or result.logical or not self.k:
+        if not self.words or result.similar or result.logical:
             return ""
         return f"No other keyword is related to {' '.join(result.words)[:200]}; try others"
 

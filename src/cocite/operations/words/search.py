@@ -8,7 +8,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter
 from cocite.results.answer import Answer, Answers, Result
-from cocite.results.filters import NO_FILTERS, Filters, passing
+from cocite.results.filters import NO_FILTERS, Filters, passing, why_none_passes
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class SearchPages(Operation, Filters):
 
     def validate(self) -> None:
         super().validate()
+        self.refuse_filters_by_query()
         if not self.query.strip() and not self.make:
             raise BadParameter("Nothing to search for: give some words")
 
@@ -78,10 +79,11 @@ class SearchPages(Operation, Filters):
         return replace(found, answers=tuple(replace(answer, rank=rank) for rank, answer in enumerate(best, 1)))
 
     def why_empty(self, web: Web, result: Any) -> str:
-        if isinstance(result, IndexBuilt) or len(result) or not self.k:
+        if isinstance(result, IndexBuilt) or len(result):
             return ""
         if self.filters != NO_FILTERS:
-            return f"No page with the words {self.query[:200]!r} passes the filters; give fewer of them"
+            why = why_none_passes(web.graph, self.filters)
+            return why or f"No page with the words {self.query[:200]!r} passes the filters; give fewer of them"
         return f"No page has any of the words {self.query[:200]!r}; try others"
 
 

@@ -23,6 +23,7 @@ BAD_PORTS = frozenset([
 ])
 # fmt: on
 
+REFUSED_PRIVATE = "refused: private or local address (--allow-private fetches it)"
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # global to Python before 3.13
@@ -72,7 +73,7 @@ def refusal(host: str, port: int, allow_private: bool) -> str | None:
         public = is_public(ipaddress.ip_address(host))
     except ValueError:
         return "refused: not an IP address"  # a name would be looked up again, without this check
-    return None if public else "refused: private or local address"
+    return None if public else REFUSED_PRIVATE
 
 
 def guarded(connect: Callable[..., Any], allow_private: bool) -> Callable[..., Any]:

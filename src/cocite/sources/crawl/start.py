@@ -7,9 +7,11 @@ can crawl twice, and a crawl ends when its reader stops. Only that process impor
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -26,6 +28,8 @@ Scope = Literal["site", "host", "any"]
 
 USER_AGENT = f"cocite/{__version__} (+crawler; reads links to find related pages)"
 COMMAND = [sys.executable, "-m", "cocite.sources.crawl.process"]
+
+INTERRUPTED = "crawl that was interrupted: its pages are kept"
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # not the host and port of localhost:8000
 
@@ -88,12 +92,15 @@ def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
 
 def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
     """Run the crawling process and yield its pages. The process ends with this generator."""
+    is_main, before = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGINT)
     with tempfile.TemporaryDirectory(prefix="cocite-crawl-") as folder, tempfile.TemporaryFile() as log:
         process, messages = _start(job, folder, log)
         try:
+            interrupted, fetched = _end_on_interrupt(process), False
             for line in messages:
                 message = json.loads(line)
                 if "page" in message:
+                    fetched = True
                     links = [Link(**link) for link in message["page"].pop("links", ())]
                     yield Page(**message["page"], links=links)
                 elif "skip" in message:
@@ -102,11 +109,36 @@ def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
                     if message["left"]:
                         report.read["address beyond the page limit"] += message["left"]
                     return
+            if interrupted and not fetched:
+                raise KeyboardInterrupt
+            if interrupted:
+                report.read[INTERRUPTED] += 1
+                return
             raise BadSource(f"The crawl failed: {_last_line(log, process)} (pages before that are complete)")
         finally:
+            if is_main:
+                signal.signal(signal.SIGINT, before)
             process.kill()
             process.wait()
             messages.close()
+
+
+def _end_on_interrupt(process: subprocess.Popen[bytes]) -> list[bool]:
+    """Let Ctrl-C end the crawl, but not what reads it; a second one ends that, too. Return a list that is filled then.
+
+    Only the main thread can do so. In others, Ctrl-C ends everything.
+    """
+    interrupted: list[bool] = []
+
+    def end(*_: object) -> None:
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted.append(True)
+        process.kill()
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, end)
+    return interrupted
 
 
 def _start(job: CrawlJob, folder: str, log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:

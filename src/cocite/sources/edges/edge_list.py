@@ -21,7 +21,7 @@ from cocite.errors import BadSource
 from cocite.pages.site import is_under_icann
 from cocite.sources.arrow_batches import as_texts
 from cocite.sources.compressed import head, line_blocks
-from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
+from cocite.sources.edges.layout import COMMENTS, TYPE_NAMES, Layout, are_named, layout, pick_columns
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix, kind_choices
 from cocite.sources.page_records import first_record
 from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
@@ -35,6 +35,7 @@ OTHER_SUFFIXES = (".txt", ".net", ".dat", "")
 _HOST = r"^(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}(?:[/?#][!-~]*)?$"
 
 Columns = list[pa.Array]  # source, target, and weight if there is one
+_UNDIRECTED = ["undirected", "mutual", "false"]  # of a column of types, or of one called directed
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -65,9 +66,11 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
         raise BadSource(f"{path.name} has the columns {', '.join(names[:8])}: {hint}")
 
 
-def read_edge_list(path: Path, report: ReadReport, _options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:
+def read_edge_list(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:
     """Yield the records of an edge list."""
     rows = (_parquet_rows if head(path).startswith(b"PAR1") else _text_rows)(path, report)
+    if options.undirected:
+        rows = (_both_ways(columns) for columns in rows)
     batches = (_records(columns, report, path.name) for columns in rows)
     return expect_some(filter(None, batches), report, path.name)
 
@@ -114,7 +117,7 @@ def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterato
         rejected.clear()
         quoted = False
         table = _read_csv(block, form, rejected, quoted)
-    used = [form.source, form.target] + ([] if form.weight is None else [form.weight])
+    used = form.used
     arrays = [_whole(table.column(str(column))) for column in used]
     if form.quoted and not quoted:
         arrays = [pc.ascii_trim(array, '"') for array in arrays]
@@ -125,9 +128,25 @@ def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterato
         if pc.any(comment).as_py():
             arrays = [array.filter(pc.invert(comment)) for array in arrays]
     if len(arrays[0]):
-        yield arrays
+        yield _typed(arrays, form.type is not None)
     if rejected:
-        yield from _rejected_rows(rejected, form, used, report)
+        yield from (_typed(arrays, form.type is not None) for arrays in _rejected_rows(rejected, form, used, report))
+
+
+def _typed(columns: Columns, has_type: bool) -> Columns:
+    """Return source, target and weight. Rows whose type is undirected are there in both directions."""
+    if not has_type:
+        return columns
+    types = pc.utf8_lower(pc.utf8_trim_whitespace(pc.fill_null(columns.pop(), "")))
+    return _both_ways(columns, pc.is_in(types, pa.array(_UNDIRECTED)))
+
+
+def _both_ways(columns: Columns, some: pa.Array | None = None) -> Columns:
+    """Return the rows, followed by all or some of them in the other direction, sorted by source."""
+    source, target, *weight = columns if some is None else [column.filter(some) for column in columns]
+    order = pc.sort_indices(target)
+    back = [column.take(order) for column in (target, source, *weight)]
+    return [pa.concat_arrays(pair) for pair in zip(columns, back, strict=True)]
 
 
 def _read_csv(block: bytes, form: Layout, rejected: list[str], quoted: bool) -> pa.Table:
@@ -138,7 +157,7 @@ def _read_csv(block: bytes, form: Layout, rejected: list[str], quoted: bool) -> 
         return "skip"
 
     names = [str(column) for column in range(form.width)]
-    used = {0, form.source, form.target} | (set() if form.weight is None else {form.weight})
+    used = {0, *form.used}
     return csv.read_csv(
         pa.BufferReader(block),
         csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names),
@@ -175,9 +194,11 @@ def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Columns]:
         if len(names) < 2:
             raise BadSource(f"{path.name} has fewer than two columns of numbers or texts: links need source and target")
         source, target, weight = pick_columns(names)
-        wanted = [names[source], names[target]] + ([] if weight is None else [names[weight]])
+        kind = next((i for i, name in enumerate(names) if TYPE_NAMES.fullmatch(name.lower())), None)
+        kind = None if kind in (source, target, weight) else kind
+        wanted = [names[each] for each in (source, target, weight, kind) if each is not None]
         for batch in row_groups(file, path, wanted, BATCH_ROWS, report):
-            yield [_as_text(batch.column(column)) for column in wanted]
+            yield _typed([_as_text(batch.column(column)) for column in wanted], kind is not None)
 
 
 def _is_name(kind: pa.DataType) -> bool:
@@ -207,19 +228,19 @@ def _records(columns: Columns, report: ReadReport, name: str) -> pa.RecordBatch 
         return None
     changes = pc.not_equal(source[1:], source[:-1]).to_numpy(zero_copy_only=False)
     starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    weights = _weights(weight[0], report, name) if weight else None
+    weights = _weights(weight[0], report) if weight else None
     pages = addresses(source.take(pa.array(starts)))
     return link_batch(pages, np.append(starts, len(source)), addresses(target), np.ones(len(pages), np.bool_), weights)
 
 
-def _weights(texts: pa.Array, report: ReadReport, name: str) -> pa.Array:
+def _weights(texts: pa.Array, report: ReadReport) -> pa.Array:
     """Convert weights to probabilities. Values outside (0, 1], such as counts or times, are counted and read as 1."""
     number = pc.match_substring_regex(texts, r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$")
     values = pc.if_else(number, texts, pa.scalar(None, pa.string())).cast(pa.float32())
     valid = pc.fill_null(pc.and_(pc.greater(values, 0), pc.less_equal(values, 1)), False)
     invalid = pc.and_(pc.invert(valid), pc.greater(pc.binary_length(texts), 0))
     if count := pc.sum(invalid).as_py():
-        report.skip("weight outside (0, 1] (read as 1)", f"{name}: {texts.filter(invalid)[0]}", count)
+        report.read["weight outside (0, 1], read as 1"] += count
     return pc.if_else(valid, values, pa.scalar(None, pa.float32()))
 
 

@@ -20,6 +20,7 @@ SOURCE_NAMES = re.compile(
 TARGET_NAMES = re.compile(
     rf"(?:to|target|dst|dest|destination|end|cited|linked|child|object|link){_WHAT}*|{_WHAT}(?:2|b|to)|b|v|href"
 )
+TYPE_NAMES = re.compile(r"type|direct(?:ion|ed)")  # Gephi writes Directed or Undirected here
 WEIGHT_NAMES = re.compile(r"w|p|weights?|prob|probability")
 
 MIN_SHARE, LOW_SHARE = 0.9, 0.5
@@ -48,8 +49,14 @@ class Layout:
     target: int
     weight: int | None
     comments: bool
+    type: int | None = None  # the column that says whether a row is undirected
     names: tuple[str, ...] = ()  # of the columns, if there is a header
     looks: str = ""  # what the file looks like if it doesn't look like an edge list
+
+    @property
+    def used(self) -> list[int]:
+        """Return the columns that are read: source, target, weight and type."""
+        return [each for each in (self.source, self.target, self.weight, self.type) if each is not None]
 
     @property
     def quoted(self) -> bool:
@@ -91,7 +98,9 @@ def layout(head: bytes, name: str = "the file", strict: bool = False) -> Layout:
     if not header and width > 2:
         numbers = sum(_NUMBER.fullmatch(row[2]) is not None for row in even)
         weight = 2 if numbers >= MIN_SHARE * len(even) else None
-    found = Layout(delimiter, width, header, source, target, weight, comments, tuple(first) if header else ())
+    kind = _first(TYPE_NAMES, first) if header else None
+    kind = None if kind in (source, target, weight) else kind
+    found = Layout(delimiter, width, header, source, target, weight, comments, kind, tuple(first) if header else ())
     if not strict or header:
         return found
     return replace(found, looks=looks_like(delimiter, width, [(row[source], row[target]) for row in even]))
@@ -153,6 +162,8 @@ def _is_header(first: list[str], rest: list[list[str]]) -> bool:
     if are_named(first):
         # `a b` is a header above longer names, but an edge among other letters.
         short = all(len(field) == 1 for field in first[:2])
+        if short and not rest:
+            return False
         values = [value for row in rest for value in row[:2]]
         return not (set(first[:2]) & set(values)) and not (short and any(len(v) == 1 and v.isalpha() for v in values))
     kinds = [Counter(_kind(row[column]) for row in rest) for column in (0, 1)]

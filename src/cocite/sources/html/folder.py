@@ -1,17 +1,18 @@
 """Read HTML files as pages: a single file, or a folder such as a saved site or the output of a documentation tool.
 
 The address of a file is the base address and its path in the folder. Folders that `wget -r` and HTTrack write need no
-base: their top folders are named after hosts.
+base: their top folders are named after hosts. Without either, a page has the address that it declares
+(`rel=canonical`), else the path of its file as an opaque name: `site/about.html`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from cocite.errors import BadSource
-from cocite.sources.compressed import open_bytes
+from cocite.sources.compressed import HEAD_BYTES, open_bytes
 from cocite.sources.folders import address_of_file, address_under, checked_base, walk_files
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.html.page import recognises as looks_like_html
@@ -24,6 +25,7 @@ _COMPRESSED = re.compile(r"\.(?:gz|zst|bz2)$", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9](?:[:+]([0-9]+))?", re.IGNORECASE)
 _FILE = re.compile(r".*\.(?:html?|js|css|py|md|txt|json|xml|png|jpg|gif|svg|zip)", re.IGNORECASE)
 _IN_QUERY = "=&;/:@!$'()*+,?%[]"
+_FOLDER = "http://folder.invalid/"  # links of pages without an address are resolved under this one
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\([0-9]+\)(https?://[^\s<>]+) -->", re.IGNORECASE)
 
 
@@ -31,9 +33,19 @@ def read_html_folder(path: Path, report: ReadReport, options: ReadOptions = DEFA
     """Yield the pages of a folder, sorted by path, or of one file. Symbolic links out of the folder are skipped."""
     base = None if options.base is None else checked_base(options.base)
     if path.is_file():
-        yield from _read(path, _file_address(path, base), report, options.text)
+        address = _file_address(path, base)
+        if address is None:
+            yield from _read_by_path(path.parent, [path], report, options.text)
+        else:
+            yield from _read(path, address, report, options.text)
         return
     hosts = {} if base is not None else _hosts(path)
+    if base is None and not hosts:
+        files = list(_html_files(path, report))
+        yield from _read_by_path(path, files, report, options.text)
+        if not files:
+            raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
+        return
     found = False
     for file in _html_files(path, report):
         found = True
@@ -72,13 +84,50 @@ def _hosts(folder: Path) -> dict[str, str]:
         if match and entry.is_dir() and not _FILE.fullmatch(entry.name):
             host, _, port = entry.name.replace("+", ":").partition(":")
             found[entry.name] = f"http://{host.lower()}{':' + port if port else ''}/"
-    if not found:
-        raise BadSource(f"The pages in {folder} have no addresses: use --base https://… for the address of the folder")
     return found
 
 
+def _read_by_path(folder: Path, files: Sequence[Path], report: ReadReport, text: bool) -> Iterator[Page]:
+    """Yield pages under the addresses that they declare, or else under their paths. Links between them follow."""
+    places = {address_under(_FOLDER, folder, _plain(file)): file for file in files}
+    declared = {place: _declared(file, place) for place, file in places.items()}
+    own = {place: declared[place] or "name:" + _path_name(folder, file) for place, file in places.items()}
+    for place, file in places.items():
+        for page in _read(file, declared[place] or place, report, text):
+            if not declared[place]:
+                report.read["HTML page without an address, named by its path"] += 1
+                page.url, page.canonical = own[place], ""
+                for link in page.links:
+                    target = link.url.partition("#")[0].partition("?")[0]
+                    index = f"{target.rstrip('/')}/index.html"
+                    link.url = own.get(target) or own.get(index) or link.url
+                page.links = [link for link in page.links if not link.url.startswith(_FOLDER)]
+            yield page
+
+
+def _plain(file: Path) -> Path:
+    return file.with_name(_COMPRESSED.sub("", file.name))
+
+
+def _path_name(folder: Path, file: Path) -> str:
+    """Return the path of a file, from its folder on, as a name."""
+    name = _plain(file).relative_to(folder).as_posix()
+    return f"{folder.resolve().name}/{name}".encode("utf-8", "replace").decode()
+
+
+def _declared(file: Path, place: str) -> str:
+    """Return the web address that a page declares as its own, or ""."""
+    with suppress(BadSource, OSError), open_bytes(file, ReadReport()) as stream:
+        start = stream.read(HEAD_BYTES)
+        saved = _SAVED_FROM.search(start)  # browsers and HTTrack write this comment
+        address = saved[1].decode("ascii", "ignore") if saved else read_html(start, place, text=False).canonical
+        if address.startswith(("http://", "https://")) and not address.startswith(_FOLDER):
+            return address
+    return ""
+
+
 def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str]) -> str | None:
-    plain = file.with_name(_COMPRESSED.sub("", file.name))
+    plain = _plain(file)
     if base is not None:
         return address_under(base, folder, plain)
     host = plain.relative_to(folder).parts[0]
@@ -90,15 +139,11 @@ def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str]) 
     return f"{address}?{quote(query, _IN_QUERY)}" if mark else address
 
 
-def _file_address(path: Path, base: str | None) -> str:
-    """Return the address of one file: `base`, or the file under it if `base` ends with a slash, or its own note."""
+def _file_address(path: Path, base: str | None) -> str | None:
+    """Return the address of one file: `base`, or the file under it if `base` ends with a slash, or its own."""
     if base is not None:
-        return address_of_file(base, path, path.with_name(_COMPRESSED.sub("", path.name)))
-    with open_bytes(path, ReadReport()) as stream:
-        saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack write this comment
-    if saved is None:
-        raise BadSource(f"{path.name} has no address: use --base https://…")
-    return saved[1].decode("ascii", "ignore")
+        return address_of_file(base, path, _plain(path))
+    return _declared(path, f"{_FOLDER}file.html") or None
 
 
 def _read(file: Path, address: str, report: ReadReport, text: bool) -> Iterator[Page]:
