@@ -43,10 +43,10 @@ class WorkOptions(Task):
 
     def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
         """Why the search index is missing, or a crawl incomplete; addresses made to look like others."""
-        from cocite.sources.crawl.start import INTERRUPTED
+        from cocite.sources.crawl.start import CRAWL_INTERRUPTED
 
         yield from filter(None, [result.warning, twins_note(result.built.twins)])
-        if result.built.report.read[INTERRUPTED]:
+        if result.built.report.read[CRAWL_INTERRUPTED]:
             crawled = " ".join(spec for spec in getattr(self, "sources", ()) if _WEB_ADDRESS.match(spec))
             go_on = f"to go on: cocite add {crawled} -i {result.built.path}"
             yield f"Interrupted; the pages that were fetched are kept; {go_on}"

@@ -29,7 +29,7 @@ Scope = Literal["site", "host", "any"]
 USER_AGENT = f"cocite/{__version__} (+crawler; reads links to find related pages)"
 COMMAND = [sys.executable, "-m", "cocite.sources.crawl.process"]
 
-INTERRUPTED = "crawl that was interrupted: its pages are kept"
+CRAWL_INTERRUPTED = "crawl that was interrupted: its pages are kept"
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # not the host and port of localhost:8000
 
@@ -112,7 +112,7 @@ def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
             if interrupted and not fetched:
                 raise KeyboardInterrupt
             if interrupted:
-                report.read[INTERRUPTED] += 1
+                report.read[CRAWL_INTERRUPTED] += 1
                 return
             raise BadSource(f"The crawl failed: {_last_line(log, process)} (pages before that are complete)")
         finally:
