@@ -9,7 +9,7 @@ import json
 import shlex
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -307,3 +307,28 @@ def test_hostile_texts_stay_text(asking: Asking) -> None:
     assert PAGES[0].title.startswith("<script>")
     assert EVIL.split("'")[0] in " ".join(titles)
     assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("fi", "https://fi"),  # finch, fish
+        ("hero", "https://heron.example/"),
+        ("all about bi", "https://birds.example/"),
+        ("birds about al", "https://birds.example/"),
+        ("robin.ex", "https://robin.example/"),
+        ("https://www.wre", "https://wren.example/"),
+        ("list1.example/a", "https://list1.example/all"),
+        ("list3.example/", "https://list3.example/all"),
+        ("lonely.example", "https://lonely.example/"),
+    ],
+)
+def test_pages_are_suggested_while_their_titles_or_addresses_are_typed(asking: Asking, typed: str, first: str) -> None:
+    answer = asking.get(f"/api/search?{urlencode({'q': typed, 'k': 7, 'prefix': 'true'})}")
+    found = [each["url"] for each in answer.json["answers"]]
+    assert found[0].startswith(first) and len(set(found)) == len(found) <= 7
+
+
+@pytest.mark.parametrize("typed", ["[.*", "(", ".*", "\\", "x" * 3000, "://", "?", "\u202e", "a/" * 500])
+def test_anything_can_be_typed(asking: Asking, typed: str) -> None:
+    assert asking.get(f"/api/search?{urlencode({'q': typed, 'prefix': 'true'})}").status in (200, 400, 422)

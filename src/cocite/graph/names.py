@@ -153,6 +153,11 @@ class PageNames:
             high = low[:-1] + (b"-" if b"," in low else b"*")  # with its ports; beyond `,` with its subdomains
         return range(self.pages_before(low), self.pages_before(high))
 
+    def pages_beginning(self, canonical: str) -> range:
+        """The pages whose addresses begin with a text that has a host: `example.com/bl` has `example.com/blogger`."""
+        low = encode_key(canonical)
+        return range(self.pages_before(low), self.pages_before(low + b"\xff"))
+
     def pages_before(self, bound: bytes) -> int:
         """The number of pages before a key, known or not."""
         text = np.frombuffer(bound, np.uint8)

@@ -106,7 +106,16 @@ def chopped(canonical: str) -> list[str]:
 
 def most_cited(names: PageNames, text: str, query: str, limit: int) -> list[int]:
     """The pages with the most in-links under an address; if there are very many, only those near the query."""
-    under = names.pages_below(text)
+    return most_cited_of(names, names.pages_below(text), query, limit)
+
+
+def most_cited_beginning(names: PageNames, canonical: str, limit: int) -> list[int]:
+    """The pages with the most in-links whose addresses begin so; of very many, the first few thousand."""
+    return most_cited_of(names, names.pages_beginning(canonical), canonical, limit)
+
+
+def most_cited_of(names: PageNames, under: range, query: str, limit: int) -> list[int]:
+    """The pages of a range with the most in-links; if it has very many, of those near the query."""
     if len(under) > WINDOW_PAGES:
         first = names.pages_before(encode_key(query)) - WINDOW_PAGES // 2
         first = max(under.start, min(first, under.stop - WINDOW_PAGES))

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,8 @@ MAX_CHARACTERS = 2000
 MAX_CLAUSES = 32
 FIELD_WEIGHTS = {"title": 4.0, "anchors": 3.0, "around": 2.5, "headings": 2.0, "text": 1.0, "address": 0.3}
 """Weight of each field (docs/decisions/0030)."""
+SHORT_WORD_LETTERS = 2
+"""A word that is being typed and has no more letters begins too many words."""
 OTHER_FIELDS = 0.6  # weight of the fields other than the one that matches best
 OTHER_FORM = 0.9  # weight of a word with a plural s added or removed
 _PIECE = re.compile(r'"([^"]*)"|“([^”]*)”|([^\s"“]+)')
@@ -155,6 +157,36 @@ class SearchIndex:
                 return SearchHits(hits, minimum, len(clauses))
         single: list[Clause] = [(word,) for word in dict.fromkeys(word for clause in clauses for word in clause)]
         return SearchHits(self._best(self._query(single, 1), k) if single != clauses else [], 0, len(clauses))
+
+    def beginning(self, text: str, k: int) -> list[int]:
+        """The k best pages with all words of a text in titles and link texts, or else in addresses; the last may go on.
+
+        One letter at the end of several words is ignored, and two count in titles and link texts only: they would match
+        half of all pages.
+        """
+        *before, last = words_of(text[:MAX_CHARACTERS])[-MAX_CLAUSES:] or [""]
+        if before and last.isascii() and len(last) == 1:
+            last = before.pop()
+        found = dict.fromkeys(self._beginning(before, last, ("title", "anchors"), k) if last else ())
+        if len(found) < k and len(last) > SHORT_WORD_LETTERS:
+            found |= dict.fromkeys(self._beginning(before, last, ("title", "anchors", "address"), k))
+        elif len(found) < k and before:
+            found |= dict.fromkeys(self._beginning(before[:-1], before[-1], ("title", "anchors"), k))
+        return list(found)[:k]
+
+    def _beginning(self, before: Sequence[str], last: str, fields: Sequence[str], k: int) -> list[int]:
+        """The k best pages with some words, and one that begins so, in some fields."""
+
+        def anywhere(match: Callable[[str], Query]) -> Query:
+            return Query.const_score_query(Query.boolean_query([(Occur.Should, match(field)) for field in fields]), 1.0)
+
+        def whole(word: str) -> Query:
+            return anywhere(lambda field: Query.term_query(self._schema, field, word))
+
+        open_end = anywhere(lambda field: Query.regex_query(self._schema, field, f"{last}.*"))
+        bonus = [(Occur.Should, whole(last))] if len(last) > SHORT_WORD_LETTERS else []
+        parts = [(Occur.Must, open_end), *bonus, *((Occur.Must, whole(word)) for word in before)]
+        return [page for page, _ in self._best(Query.boolean_query(parts), k)]
 
     def like(self, words: Mapping[str, float], k: int) -> list[tuple[int, float]]:
         """(page, score) of the k pages that have most of some words, by their weights, whatever their popularity."""

@@ -40,6 +40,9 @@ class SearchPages(Operation, Filters):
         example="static site generator", on={"cli": {"required": False}, "http": {"name": "q", **shared.TEXT_BOUNDS}},
     )  # fmt: skip
     k: int = shared.k()
+    prefix: bool = parameter(
+        False, "The query is being typed: its last word, or the address that it is, may go on", surfaces=("http",)
+    )
     make: bool = shared.command_option(False, "Build the index again, even if there is one that fits")
     quiet: bool = shared.quiet()
 
@@ -64,6 +67,8 @@ class SearchPages(Operation, Filters):
             index = web.search
             facts = {"pages": index.pages, "bytes": index.bytes, "seconds": round(index.seconds, 3)}
             return IndexBuilt(str(web.graph.path), facts)
+        if self.prefix:
+            return suggestions_for(web, self.query, self.k)
         if self.filters == NO_FILTERS:
             return search_for(web, self.query, self.k)
         looked_at = 10 * self.k + 100
@@ -98,3 +103,30 @@ def search_for(web: Web, query: str, k: int = 10) -> Answers:
         ranked, facts = enumerate(found.hits, 1), {"had": found.matched, "asked": found.total}
         answers = tuple(Answer(rank, titles.address(at), titles.of(at), score, (), at) for rank, (at, score) in ranked)
         return Answers((query,), "search", {}, (), answers, about_store(web.graph), passed(), facts=facts)
+
+
+def suggestions_for(web: Web, text: str, k: int) -> Answers:
+    """The k likeliest pages for a text that is being typed: the page at this address, longer addresses, words."""
+    from itertools import islice
+
+    from cocite.errors import BadAddress
+    from cocite.graph.nearest import most_cited_beginning
+    from cocite.kernels.jit import stopwatch
+    from cocite.pages.address import parse_query
+    from cocite.results.ask import about_store
+    from cocite.results.naming import titles_of
+
+    with stopwatch() as passed:
+        graph, titles, found = web.graph, titles_of(web.graph), dict[int, None]()
+        try:
+            page, canonical = graph.get(text), parse_query(text).canonical
+            found |= {} if page is None else {page: None}
+            if page is not None or "/" in text.rpartition("://")[2]:
+                found |= dict.fromkeys(most_cited_beginning(graph.names, canonical, k))
+        except BadAddress:
+            pass
+        if len(found) < k:
+            found |= dict.fromkeys(web.search.beginning(text.rpartition("://")[2].removeprefix("www."), k))
+        pages = enumerate(islice(found, k), 1)
+        answers = tuple(Answer(rank, titles.address(at), titles.of(at), 1 / rank, (), at) for rank, at in pages)
+        return Answers((text,), "search", {}, (), answers, about_store(graph), passed())

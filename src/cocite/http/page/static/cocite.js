@@ -47,7 +47,7 @@
     });
   }
 
-  // Pages that have the words, while they are typed.
+  // Pages whose titles or addresses have the words, while they are typed.
   function suggestions() {
     const field = one("#url");
     if (!field || field.dataset.words) return;
@@ -82,14 +82,14 @@
       const words = field.value.trim();
       if (words === asked) return;
       asked = words;
-      if (words.length < 3 || words.includes("://") || words.length > 80) return close();
+      if (words.length < 2 || words.length > 200) return close();
       try {
-        const reply = await fetch("/api/search?" + new URLSearchParams({ q: words, k: 6 }));
+        const reply = await fetch("/api/search?" + new URLSearchParams({ q: words, k: 7, prefix: true }));
         const found = reply.ok ? (await reply.json()).answers : [];
         if (words === field.value.trim() && document.activeElement === field) fill(found);
       } catch { close(); }
     }
-    field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 160); });
+    field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 60); });
     field.addEventListener("blur", close);
     field.addEventListener("keydown", event => {
       if (list.hidden) return;
