@@ -1,14 +1,14 @@
-"""Run all benchmarks; write every table to docs/lab/benchmarks.md, and the table of figures in the README.
+"""Run all benchmarks; write every table to docs/lab/benchmarks.md, a summary above them, and the README's figures.
 
     python bench/report.py [--only NAME]... [--kept]
 
-The output of each benchmark is kept in bench/data/report; `--only` runs some again and uses the kept output of the
-others, and `--kept` runs none. FIGURES below chooses the README's lines: a row and column of a table, and rivals from
-the same run with their ratio to ours. If a benchmark didn't run or failed, its figures are skipped, and the README
-mentions it; the same goes for quality without ../shared. A figure of another day or machine is marked. Benchmarks of
-speed come first; nothing else should run on the machine then. The exit code is 1 if one failed. Two runs take hours
-and aren't included: a web of 510 M links, and Spark on 50 and 100 M links (build.py and spark.py do them;
-docs/lab/capacity.md and docs/lab/spark.md have the figures).
+docs/lab/benchmarks.md keeps the output of each benchmark; `--only` runs some again and uses the kept output of the
+others, and `--kept` runs none. FIGURES below chooses the lines of the summary: a row and column of a table, and rivals
+from the same run with their ratio to ours. Five of them are the README's. If a benchmark didn't run or failed, its
+figures are skipped, and the summary mentions it; the same goes for quality without ../shared. A figure of another day
+or machine is marked. Benchmarks of speed come first; nothing else should run on the machine then. The exit code is 1 if
+one failed. Two runs take hours and aren't included: a web of 510 M links, and Spark on 50 and 100 M links (build.py and
+spark.py do them; docs/lab/capacity.md and docs/lab/spark.md have the figures).
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ from tables import machine
 
 ROOT = Path(__file__).parents[1]
 BENCH = Path(__file__).parent
-KEPT = BENCH / "data" / "report"
+REPORT = ROOT / "docs" / "lab" / "benchmarks.md"
 SHARED = ROOT.parent / "shared" / "data"
+SUMMARY = """The standard graph is a generated web of 5 M pages and 100 M links with text addresses. × is a rival's
+figure divided by ours. A rival that wins is in bold. SciPy counts from 1.6 GB of plain arrays in memory, cocite from a store
+of 0.7 GB on disk. [Figures of other days and scripts](other-figures.md) are on a page of their own.
+"""
 BEGIN, END = "<!-- figures by bench/report.py -->", "<!-- end of figures -->"
 STANDARD, MEDIUM, AWESOME = "bench/data/standard", "bench/data/medium", "bench/data/awesome.cocite"
 FAILED = "ended with"
@@ -39,6 +43,8 @@ QUICK = (
     "whats_related",
 )  # fmt: skip
 """Methods whose quality is measured: on some collections the others take seconds per question."""
+BASELINES = ("scipy", "jaccard", "pagerank", "rp3beta", "tfidf")
+"""What others would write in a few lines: research/rivals.py."""
 
 STEPS: dict[str, list[list[str]]] = {
     "web": [["bench/generate.py", "-o", STANDARD], ["bench/generate.py", "--pages", "500000", "-o", MEDIUM]],
@@ -60,13 +66,15 @@ STEPS: dict[str, list[list[str]]] = {
     "site": [["bench/site.py"]],
     "Spark": [["bench/spark.py", MEDIUM, f"{MEDIUM}.cocite"]],
     "quality": [["-m", "research.quality", "--queries", "200", *(word for name in QUICK for word in ("-m", name))]],
+    "rivals": [["-m", "research.quality", "--only", "awesome", "--queries", "300",
+                *(word for name in ("auto", *BASELINES) for word in ("-m", name))]],
     "folds": [["-m", "research.folds", "--queries", "500"]],
     "readings": [["-m", "research.readings", "--store", AWESOME, "--judgements", f"{LISTS}/judgements.dev.tsv.gz",
                   "--judge", "../shared/judge/judge.py", "--queries", "500"]],
     "groups": [["-m", "research.groups", AWESOME]],
     "communities": [["-m", "research.community_tables", "--store", AWESOME]],
     "citations": [["-m", "research.citation_tables"]],
-    "latent linkage": [["-m", "research.latent_linkage_tables", "--figure", "bench/data/report/latent-linkage.svg",
+    "latent linkage": [["-m", "research.latent_linkage_tables", "--figure", "bench/data/latent-linkage.svg",
                         "--queries", "300", "--sweep", "200"]],
     "next page": [["-m", "research.next_page_tables"]],
 }  # fmt: skip
@@ -109,7 +117,7 @@ class Rival(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the README's table; `more` is better, or less."""
+    """A line of the summary; `more` is better, or less. A line with a `readme` is in the README under that name."""
 
     what: str
     step: str
@@ -117,6 +125,7 @@ class Figure:
     unit: str
     rivals: tuple[Rival, ...] = ()
     more: bool = False
+    readme: str = ""
 
 
 METHODS, SHARED_PARENTS, HITS = "Methods, one thread", "Parents in common", "HITS on Companion"
@@ -141,12 +150,17 @@ def same_counts(links: str) -> tuple[Rival, ...]:
 
 
 FIGURES = [
+    Figure("`auto`, P@10 on 300 judged pages of link lists", "rivals", Cell("awesome", "auto", "P@10"), "",
+           tuple(Rival(name, Cell("awesome", row, "P@10")) for name, row in
+                 (("SciPy, shared parents and children", "scipy"), ("Jaccard", "jaccard"), ("RP3β", "rp3beta"),
+                  ("personalised PageRank", "pagerank"))), more=True,
+           readme="Right results in the first 10 (P@10), 300 judged pages of 793 link lists"),
     Figure("standard graph, Parquet → store", "build", Cell("Building", "cocite", "M links/s"), "M links/s", more=True),
     Figure("… memory at its peak", "build", Cell("Building", "cocite", "peak GiB"), "GiB"),
     Figure("… verified completely (`check`)", "build", Cell("Passes", "(check)", "seconds"), "s"),
     Figure("10 M links, the same job", "rival build", Cell("Building", "cocite", "seconds"), "s",
            (Rival("DuckDB alone, sorting both directions into Parquet, nothing encoded or derived",
-                  Cell("Building", "DuckDB", "seconds")),)),
+                  Cell("Building", "DuckDB", "seconds")),), readme="Build a store of 10 M links"),
     Figure("a store, bits a link in all", "build", Cell("Size", "all", "bits/link"), "bits"),
     Figure("cnr-2000, lists of links out", "sizes", Cell("cnr-2000", "cocite, links out", "lists"), "bits a link",
            (Rival("WebGraph", Cell("cnr-2000", "WebGraph", "lists")),
@@ -165,7 +179,8 @@ FIGURES = [
            (Rival("marisa-trie, one spelling only", Cell("find", "marisa", "µs")),
             Rival("SQLite, one spelling only", Cell("find", "SQLite", "µs")))),
     Figure(f"parents in common with every page, for pages with {MANY} links in", "related",
-           Cell(SHARED_PARENTS, f"SciPy, rows & {MANY}", "cocite, the same"), "ms", same_counts(MANY)),
+           Cell(SHARED_PARENTS, f"SciPy, rows & {MANY}", "cocite, the same"), "ms", same_counts(MANY),
+           readme=f"Count common parents, for a page with {MANY} in-links of 100 M"),
     Figure(f"… with {SOME}", "related",
            Cell(SHARED_PARENTS, f"SciPy, rows & {SOME}", "cocite, the same"), "ms", same_counts(SOME)),
     Figure(f"`cocitation`, which reads windows, pages with {MANY} links in", "related", of_method("cocitation", MANY),
@@ -175,11 +190,13 @@ FIGURES = [
            tuple(Rival(name, Cell(HITS, f"{row} & {MANY}", "ms, median"),
                        Cell(HITS, f"cocite, a whole & {MANY}", "ms, median"))
                  for name, row in (("networkx, HITS alone on its vicinity graph", "networkx, hits"),
-                                   ("… and building that graph", "networkx, DiGraph")))),
+                                   ("… and building that graph", "networkx, DiGraph"))),
+           readme="`companion` (Dean & Henzinger 1999), likewise"),
     Figure(f"… with {SOME}", "related", of_method("companion", SOME), "ms"),
     Figure("PageRank of the standard graph", "ranks", Cell("PageRank", "cocite", "s, best"), "s",
            tuple(Rival(name, Cell("PageRank", name, "s, best"))
-                 for name in ("networkit", "igraph", "scikit-network"))),
+                 for name in ("networkit", "igraph", "scikit-network")),
+           readme="PageRank of 5 M pages, 100 M links"),
     Figure("SimRank of one page, 10 M links", "simrank",
            Cell("1,000,000 pages", "50,000 draws, random", "ms, median"), "ms"),
     Figure("SimRank of all pairs of 2,000 pages", "simrank",
@@ -223,20 +240,23 @@ def look_up(tables: Sequence[Table], cell: Cell) -> str | None:
     return None
 
 
-def lines_of(outputs: dict[str, str]) -> list[str]:
-    """The README's table."""
+def lines_of(outputs: dict[str, str], readme: bool = False) -> list[str]:
+    """The table of the summary, or of the README."""
     lines = ["| what | cocite | beside it, in the same run |", "|---|---:|---|"]
     missing, most = [], when(outputs)
     for figure in FIGURES:
+        name = figure.readme if readme else figure.what
         text = outputs.get(figure.step, "")
         tables = [] if has_failed(text) else tables_in(text)
         ours = look_up(tables, figure.ours)
-        if ours is None:
-            missing.append(figure.what)
+        if ours is None and name:
+            missing.append(name)
+        if ours is None or not name:
             continue
-        other = "" if most in captions(text) else f" ({captions(text)[-1]})"
+        is_usual = most in captions(text) or not figure.unit  # quality is the same on any machine
+        other = "" if is_usual else f" ({captions(text)[-1]})"
         said = f"{ours.rstrip(SIGNS)} {figure.unit}".strip()
-        lines.append(f"| {figure.what}{other} | {said} | {beside(tables, figure)} |")
+        lines.append(f"| {name}{other} | {said} | {beside(tables, figure)} |")
     if missing:
         lines += ["", f"Not measured this time: {'; '.join(missing)}."]
     return lines
@@ -248,9 +268,9 @@ def captions(text: str) -> list[str]:
 
 
 def when(outputs: dict[str, str]) -> str:
-    """The machine and day of most benchmarks of the newest day."""
+    """The machine and day of most benchmarks; the newest if there are several."""
     found = [each for text in outputs.values() for each in set(captions(text))]
-    return max(found, key=lambda each: (each.rpartition(", ")[2], found.count(each)), default=machine())
+    return max(found, key=lambda each: (found.count(each), each.rpartition(", ")[2]), default=machine())
 
 
 def has_failed(text: str) -> bool:
@@ -301,15 +321,13 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=list(STEPS), help="run these only; may be repeated")
     parser.add_argument("--kept", action="store_true", help="run nothing, write from the outputs of the last run")
     options = parser.parse_args()
-    KEPT.mkdir(parents=True, exist_ok=True)
-    outputs = {}
+    outputs = kept()
     began = time.monotonic()
     for place, name in enumerate(STEPS, 1):
-        file = KEPT / f"{name.replace(' ', '-')}.txt"
         if not options.kept and (not options.only or name in options.only):
             print(f"{(time.monotonic() - began) / 60:3.0f} min: {name}, {place} of {len(STEPS)}", flush=True)
-            file.write_text(run(name), encoding="utf-8")
-        outputs[name] = file.read_text(encoding="utf-8") if file.exists() else ""
+            outputs[name] = run(name)
+            write(outputs)
     write(outputs)
     print(f"{(time.monotonic() - began) / 60:3.0f} min: docs/lab/benchmarks.md and README.md are written")
     failed = [name for name, text in outputs.items() if has_failed(text)]
@@ -317,18 +335,35 @@ def main() -> None:
         raise SystemExit(f"failed: {', '.join(failed)}")
 
 
+def kept() -> dict[str, str]:
+    """The outputs of the last run, by step."""
+    text = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
+    found = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    return {name: found[name].strip() + "\n" for name in STEPS if name in found}
+
+
 def write(outputs: dict[str, str]) -> None:
     """docs/lab/benchmarks.md and the README's table."""
-    head = f"# Benchmarks, the last run\n\n{when(outputs)}. Written by `python bench/report.py`.\n"
-    texts = [f"\n## {name}\n\n{text.strip()}\n" for name, text in outputs.items() if text.strip()]
-    (ROOT / "docs" / "lab" / "benchmarks.md").write_text(head + "".join(texts), encoding="utf-8")
+    REPORT.write_text(report_of(outputs), encoding="utf-8")
     readme = ROOT / "README.md"
-    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
+    readme.write_text(with_figures(readme.read_text(encoding="utf-8"), outputs), encoding="utf-8")
+
+
+def report_of(outputs: dict[str, str]) -> str:
+    """docs/lab/benchmarks.md: a summary, and all tables."""
+    head = f"# Benchmarks, the last run\n\n{when(outputs)}. Written by `python bench/report.py`.\n\n{SUMMARY}\n"
+    texts = [f"\n## {name}\n\n{text.strip()}\n" for name in STEPS if (text := outputs.get(name, "")).strip()]
+    return head + "\n".join(lines_of(outputs)) + "\n" + "".join(texts)
+
+
+def with_figures(readme: str, outputs: dict[str, str]) -> str:
+    """The README with these figures."""
+    before, _, rest = readme.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:
         raise SystemExit(f"README.md has no {BEGIN} … {END}")
-    table = "\n".join([f"Measured on {when(outputs)}.", "", *lines_of(outputs)])
-    readme.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+    table = "\n".join(lines_of(outputs, readme=True))
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "log", "text", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks",
-    "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot", "results", "evaluate",
-    "site", "spark", "operations", "warm", "front ends", "sample", "__main__",
+    "errors", "system", "log", "text", "parameters", "registry", "pages", "sources", "kernels", "graph", "words",
+    "related.ranks", "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot",
+    "results", "evaluate", "site", "spark", "operations", "warm", "front ends", "sample", "__main__",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
 STARTED = {("cli", "http.access"), ("cli", "http.run"), ("cli", "http.settings"), ("cli", "mcp.run")}

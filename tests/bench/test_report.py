@@ -1,4 +1,4 @@
-"""The report: tables are read as benchmarks print them, and figures are found where they stand."""
+"""The report: tables are read as benchmarks print them, and figures are found in their places."""
 
 from __future__ import annotations
 
@@ -87,3 +87,14 @@ def test_every_figure_names_a_benchmark_that_is_there() -> None:
 def test_progress_lines_are_not_in_the_tables() -> None:
     lines = (report.ROOT / "docs" / "lab" / "benchmarks.md").read_text(encoding="utf-8").splitlines()
     assert not [line for line in lines if line.startswith("[")]
+
+
+def test_the_summary_and_the_readme_have_the_figures_of_the_tables() -> None:
+    """Every figure is of a table in docs/lab/benchmarks.md: written again from these, both files stay as they are."""
+    outputs = report.kept()
+    assert set(outputs) == set(report.STEPS)
+    assert report.REPORT.read_text(encoding="utf-8") == report.report_of(outputs)
+    readme = (report.ROOT / "README.md").read_text(encoding="utf-8")
+    assert report.with_figures(readme, outputs) == readme, "run: python bench/report.py --kept"
+    rows = report.lines_of(outputs, readme=True)[2:]
+    assert len(rows) == 5 and all(row.startswith("| ") for row in rows), "five figures, and none is missing"

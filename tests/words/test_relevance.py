@@ -100,9 +100,9 @@ def test_an_airline_and_a_hotel() -> None:
 
 def test_more_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[set[int]] = [{0, 1, 2}, {0, 1, 2}]
-    monkeypatch.setattr("cocite.words.relevance.memory_of_machine", lambda: 3 * 48)  # six pairs of eight bytes
+    monkeypatch.setattr("cocite.words.relevance.machine_bytes", lambda: 3 * 48)  # six pairs of eight bytes
     assert len(relevance(pages).both.other) == 6
-    monkeypatch.setattr("cocite.words.relevance.memory_of_machine", lambda: 3 * 48 - 3)
+    monkeypatch.setattr("cocite.words.relevance.machine_bytes", lambda: 3 * 48 - 3)
     with pytest.raises(BadParameter, match="--per-page"):
         relevance(pages)
 

@@ -7,7 +7,6 @@ web.cocite/lock           locked while a build runs
 """
 
 import errno
-import fcntl
 import hashlib
 import io
 import json
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.system import lock_file
 
 FORMAT_NUMBER = 2
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
@@ -272,7 +272,7 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
             sync_folder(store.parent)
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(lock, wait=False)
         except OSError as error:
             raise BadStore(f"another build is writing {store}; wait for it, or choose another place") from error
         for left in store.glob("work-*"):
@@ -343,8 +343,10 @@ def write_synced(file: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have a folder's entries, or what is in a file, on disk."""
-    handle = os.open(folder, os.O_RDONLY)
+    """Have a folder's entries, or what is in a file, on disk. Windows can't open folders, and logs their changes."""
+    if os.name == "nt" and folder.is_dir():
+        return
+    handle = os.open(folder, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -9,7 +9,6 @@ kept by fingerprint. No store needs side data to be opened.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.generation import Writer, digest, file_digest, map_array, sync_folder, write_synced
+from cocite.system import lock_file
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
@@ -173,7 +173,7 @@ def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
         why = f"{what} of {graph.path} cannot be written ({error.strerror})"
         raise BadStore(f"{why}: check its permissions, or copy the store to another place") from error
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock_file(lock)
         yield
 
 

@@ -8,9 +8,7 @@ own counters for several processes take 5.5 µs a request (labels, a lock, files
 from __future__ import annotations
 
 import mmap
-import os
-import resource
-import sys
+import time
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate, product
@@ -22,6 +20,7 @@ from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from cocite.http.questions import LOAD_LEVELS, route_name, routes
+from cocite.system import resident_bytes
 
 ROUTE_LABELS = (
     *map(route_name, routes().values()), "unseen", "page", "static", "docs", "health", "metrics", "other",
@@ -91,9 +90,8 @@ class Metrics:
 
     def update_process(self) -> None:
         """Update memory and processor time of this process."""
-        used = resource.getrusage(resource.RUSAGE_SELF)
         self.set("resident_bytes", resident_bytes())
-        self.set("cpu_seconds", self._cpu + used.ru_utime + used.ru_stime)
+        self.set("cpu_seconds", self._cpu + time.process_time())
 
     def text(self, about: dict[str, str], numbers: dict[str, float]) -> bytes:
         """All metrics in Prometheus's text format, summed over workers. `about` labels the store, `numbers` size it."""
@@ -127,13 +125,3 @@ class Metrics:
         gauges |= {name: (f"{name.replace('_', ' ').capitalize()}.", value) for name, value in numbers.items()}
         for name, (help, value) in gauges.items():
             yield GaugeMetricFamily(f"cocite_{name}", help, value)
-
-
-def resident_bytes() -> int:
-    """Resident memory of this process."""
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # not Linux: its peak
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024

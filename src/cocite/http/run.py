@@ -36,7 +36,9 @@ SHUTDOWN_SECONDS = 5.0
 THREAD_SWITCH_SECONDS = 0.001
 """How long a thread may hold the interpreter: with Python's 5 ms, an answer from the cache would wait that long."""
 LOG_FLUSH_SECONDS = 0.25
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+RELOAD = getattr(signal, "SIGHUP", None)
+"""Windows hasn't it; the server looks for a new store every few seconds anyway."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT, *((RELOAD,) if RELOAD else ()))
 MAX_CRASHES, CRASH_SECONDS = 5, 30.0
 """The server gives up when this many workers die within this time."""
 
@@ -101,7 +103,7 @@ class Server(uvicorn.Server):
         assert service is not None
         await run_in_thread(partial(service.warming(), service.web))
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.watcher.check_now)
+            asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
         self.log.write("serving", store=str(graph.path), pages=graph.pages, links=len(graph.links), pid=os.getpid())
@@ -140,7 +142,8 @@ class Server(uvicorn.Server):
 def serve_alone(settings: Settings, listening: Sequence[socket.socket], shared: SharedCounters, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it would end the process before there is a store to check
+    if RELOAD:
+        signal.signal(RELOAD, signal.SIG_IGN)  # it would end the process before there is a store to check
     server = Server(settings, shared, worker)
     try:
         server.run(sockets=list(listening))
@@ -151,9 +154,11 @@ def serve_alone(settings: Settings, listening: Sequence[socket.socket], shared: 
 
 def serve(settings: Settings, listening: socket.socket) -> int:
     """Serve until a signal ends it; returns the exit code."""
+    alone = settings.workers == 1
+    if not alone and not hasattr(os, "fork"):
+        raise BadParameter("This system can't start several workers: use --workers 1")
     shared = SharedCounters(settings.workers)
     sockets = [listening, *([listen(settings, settings.metrics_port)] if settings.metrics_port else [])]
-    alone = settings.workers == 1
     return serve_alone(settings, sockets, shared) if alone else Supervisor(settings, sockets, shared).run()
 
 
@@ -205,7 +210,7 @@ class Supervisor:
                 self._workers[process] = worker
                 return
             for name in SIGNALS:
-                signal.signal(name, signal.SIG_IGN if name == signal.SIGHUP else signal.SIG_DFL)
+                signal.signal(name, signal.SIG_IGN if name == RELOAD else signal.SIG_DFL)
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         code = 1
@@ -217,7 +222,7 @@ class Supervisor:
             os._exit(code)  # the parent's objects aren't this process's to clean up
 
     def _forward(self, name: int, _: object) -> None:
-        if name != signal.SIGHUP:
+        if name != RELOAD:
             self._ending = True
         for process in list(self._workers):
             with suppress(ProcessLookupError):

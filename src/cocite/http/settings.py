@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from cocite.system import usable_cores
 
 MAX_BODY_BYTES = 1 << 20
 """Of a page record."""
@@ -12,11 +13,6 @@ MAX_QUERY_BYTES = 1 << 16
 """Of path and query string together: uvicorn reads no longer line anyway."""
 
 LOCAL_PROXIES = ("127.0.0.1", "::1")
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ def _load_without_registries() -> None:
 _load_array_functions()
 _load_without_registries()
 _number_from_random_start()
-os.register_at_fork(after_in_child=_number_from_random_start)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_number_from_random_start)
 
 _njit: Any = numba.njit  # its type stubs lack some options
 

@@ -9,12 +9,10 @@ apply to single queries only.
 """
 
 import os
-import signal
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -32,6 +30,7 @@ from cocite.related.neighbourhood.all_alike import all_alike
 from cocite.related.neighbourhood.page_similarity import counted_links, likeness_of
 from cocite.related.neighbourhood.scores import Scores
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
+from cocite.system import interrupts_blocked
 from cocite.web import Web
 
 CHUNK_PAGES, CHUNK_RESULTS = 4096, 1 << 22
@@ -77,7 +76,7 @@ def answer_parts(task: BatchTask, parts: PartPages, processes: int | None) -> Ge
     running: dict[Future[BatchPart], int] = {}
     try:
         while True:
-            with _uninterrupted():
+            with interrupts_blocked():
                 for i, pages in islice(waiting, 2 * count - len(running)):
                     running[pool.submit(_answer, task, pages)] = i
             if not running:
@@ -92,16 +91,6 @@ def answer_parts(task: BatchTask, parts: PartPages, processes: int | None) -> Ge
     finally:
         stop.value = 1
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Block Ctrl-C while processes are started: they inherit that, and this process handles it afterwards."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> BatchPart:

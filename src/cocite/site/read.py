@@ -27,6 +27,7 @@ import zstandard
 
 from cocite import __version__
 from cocite.errors import BadSource
+from cocite.system import usable_cores
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
@@ -211,7 +212,7 @@ def in_chunks(
 ) -> Iterator[Made]:
     """Yield what `work` makes of the items, in their order; of more than a `few`, in `most` processes."""
     chunks = [items[at : at + CHUNK_PAGES] for at in range(0, len(items), CHUNK_PAGES)]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores()
     if len(items) <= few or cores == 1:
         for chunk in chunks:
             yield from work(chunk)

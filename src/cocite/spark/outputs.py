@@ -7,7 +7,6 @@ may belong to the cluster's file system, and only workers may have credentials.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from urllib.parse import unquote
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.folders import PLAN, TEMPORARY, WORK, is_unfinished, unfinished_folder
 from cocite.spark.session import SQL_STATE, is_local
+from cocite.system import lock_file
 
 SHARDS_DONE = "_store.json"  # written by `cocite spark store` when it is done
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -149,7 +149,7 @@ class JobFolder:
         except OSError:  # a file, or a folder without permission: the first write fails with the reason
             return
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(descriptor, wait=False)
             _locks[address] = descriptor
         except OSError as error:
             os.close(descriptor)

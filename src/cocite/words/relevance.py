@@ -35,6 +35,7 @@ from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.kernels.words import keyword_pairs
 from cocite.kernels.words.keyword_pairs import CountingSpace, PairCounts, Range, Rows, Statistics, counting_space
+from cocite.system import machine_bytes
 from cocite.words.keywords import KeywordIndex
 from cocite.words.stored import Arrays, OpenedWords, WordData, arrays_of, is_starts
 
@@ -223,7 +224,7 @@ def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, count
 
     nothing = np.empty(0, np.uint32)
     count(PairCounts(np.zeros(len(left.starts), np.int64), nothing, nothing))
-    total, memory = int(sizes.sum()), memory_of_machine()
+    total, memory = int(sizes.sum()), machine_bytes()
     wanted = total * (8 if counted else 4)
     if wanted > memory // 3:  # there are two such tables, and links besides
         raise BadParameter(
@@ -234,11 +235,6 @@ def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, count
     found = PairCounts(starts, np.empty(total, np.uint32), np.empty(total, np.uint32) if counted else nothing)
     count(found)
     return found
-
-
-def memory_of_machine() -> int:
-    """Bytes of memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def row_of(left: Rows, right: Rows, columns: int, row: int, minimum: int) -> PairCounts:

@@ -8,7 +8,6 @@ report FOLDER` reads all sheets. It works without scripts, and needs no cookie: 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,6 +33,7 @@ from cocite.http.page.render import render
 from cocite.http.page.state import with_query
 from cocite.http.responses import HTML, PLAIN_TEXT, RefusedRequest, Reply
 from cocite.sources.records import ReadReport
+from cocite.system import lock_file
 
 MAX_RATERS = 1000
 MAX_RATINGS_PER_STEP = 2000
@@ -61,7 +61,7 @@ class RatingStudy:
         """Keep more ratings; raises BadParameter if there are too many raters, or if this isn't one of them."""
         items, path = {item.id for item in self.study.share(rater)}, sheet_of(self.folder, rater)
         with (self.folder / ".rating").open("w") as lock:  # a sheet is read, added to, and replaced
-            fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+            lock_file(lock)
             if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MAX_RATERS:
                 raise BadParameter(f"{MAX_RATERS} raters have sheets already; give one of their names")
             new = {item: rating for item, rating in given.items() if item in items and rating in RATINGS}

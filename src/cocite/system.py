@@ -1,0 +1,73 @@
+"""What operating systems do differently: locks on files, and what this process and this machine have."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
+
+try:
+    import fcntl
+    import resource
+
+    IS_UNIX = True
+except ImportError:  # Windows
+    import msvcrt
+
+    IS_UNIX = False
+UNKNOWN_MEMORY_BYTES = 4 << 30
+"""Assumed where the system doesn't tell."""
+
+
+def lock_file(file: IO[str] | int, wait: bool = True) -> None:
+    """Lock an open file or folder until it is closed. If another process has locked it: wait, or BlockingIOError."""
+    if IS_UNIX:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        return
+    descriptor = file if isinstance(file, int) else file.fileno()
+    while True:
+        try:
+            return msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, no-any-return]
+        except OSError as error:  # LK_LOCK gives up after ten seconds
+            if not wait:
+                raise BlockingIOError(*error.args) from error
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def resident_bytes() -> int:
+    """Resident memory of this process; without /proc its peak, and 0 on Windows."""
+    if not IS_UNIX:
+        return 0
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def machine_bytes() -> int:
+    """Memory of this machine."""
+    with suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return UNKNOWN_MEMORY_BYTES
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C while processes are started: they inherit that, and this process handles it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
