@@ -1,4 +1,4 @@
-"""Write docs/cli.md, cocite.1, filters.md and methods.md, from the declarations: `python docs/reference.py docs`."""
+"""Write the generated pages of docs/ from the declarations: `python docs/reference.py docs`."""
 
 from __future__ import annotations
 
@@ -71,6 +71,14 @@ in Python: `cocite related nytimes.com --not-own-site --lang en`, `web.related("
 lang="en")`. You get the k best results that pass.
 
 """
+INTERFACES_HEAD = """# HTTP, tools and Python
+
+This page is generated from the files in `src/cocite/operations` (`make docs`). An operation is declared once. The
+command, the HTTP route, the tool for assistants and the method in Python have the same parameters, under these names.
+[The command line](cli.md) has a page of its own; a server describes its routes at `/docs` and `/openapi.json`.
+
+"""
+SURFACES = {"HTTP": "http", "tool": "mcp", "Python": "python"}
 RANKS_HEAD = """## Ranks
 
 A rank gives every page of a store a value. `cocite rank --by hubrank` computes it once from the encoded links, and
@@ -230,6 +238,37 @@ def filters_page() -> str:
     return FILTERS_HEAD + "\n".join(parts)
 
 
+def interfaces_page() -> str:
+    """docs/interfaces.md: the operations that programs can ask, and their parameters by front end."""
+    from cocite.operations.declare import operations_by_name, parameters_on
+    from cocite.python import Store
+    from cocite.results.filters import Filters
+
+    filters = {each.name for each in parameters_of(Filters)}
+    summary, parts = [], []
+    for name, each in operations_by_name().items():
+        method = name.replace(" ", "_")
+        method = f"web.{method}()" if hasattr(Store, method) else ""
+        called = {"HTTP": each.about.route, "tool": each.about.tool, "Python": method}
+        if not any(called.values()):
+            continue
+        summary.append(
+            (f"[{name}](#{name.replace(' ', '-')})", *(f"`{text}`" if text else "" for text in called.values()))
+        )
+        parts += [f"## {name}", "", each.about.summary, ""]
+        named = {front: dict(parameters_on(each, SURFACES[front])) for front, text in called.items() if text}
+        rows = []
+        for field in dict.fromkeys(field for parameters in named.values() for field in parameters):
+            shown = [parameters.get(field) for parameters in named.values()]
+            help = next(parameter.help for parameter in shown if parameter)
+            if field not in filters:
+                rows.append((*(f"`{parameter.name}`" if parameter else "" for parameter in shown), help))
+        parts += table((*named, "meaning"), rows) if rows else []
+        if issubclass(each, Filters):
+            parts += ["It has all [filters](filters.md), too.", ""]
+    return INTERFACES_HEAD + "\n".join([*table(("operation", "HTTP", "tool", "Python"), summary), *parts])
+
+
 def parameter_table(parameters: list[Parameter]) -> list[str]:
     """Parameters of a method as a table."""
     shown = {each.name: "" if each.default == () else str(each.default).lower() for each in parameters}
@@ -238,6 +277,12 @@ def parameter_table(parameters: list[Parameter]) -> list[str]:
 
 
 if __name__ == "__main__":
-    pages = {"cli.md": reference, "cocite.1": manual, "filters.md": filters_page, "methods.md": methods_page}
+    pages = {
+        "cli.md": reference,
+        "cocite.1": manual,
+        "filters.md": filters_page,
+        "interfaces.md": interfaces_page,
+        "methods.md": methods_page,
+    }
     for file, write in pages.items():
         Path(sys.argv[1], file).write_text(write(), "utf-8")

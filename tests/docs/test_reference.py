@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from cocite.cli import app
+from cocite.operations.declare import operations_by_name
 from cocite.parameters import parameters_of
 from cocite.results.filters import Filters
-from docs.reference import commands_of, filters_page, manual, paragraphs, plain, reference
+from docs.reference import commands_of, filters_page, interfaces_page, manual, paragraphs, plain, reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "cli.md"
@@ -26,6 +27,15 @@ def test_the_page_of_filters_is_up_to_date() -> None:
     assert (DOCS / "filters.md").read_text("utf-8") == page, "run: make docs"
     for each in parameters_of(Filters):
         assert f"| `--{each.name.replace('_', '-')}` | `{each.name}` | {each.help} |" in page
+
+
+def test_the_page_of_interfaces_is_up_to_date() -> None:
+    page = interfaces_page()
+    assert (DOCS / "interfaces.md").read_text("utf-8") == page, "run: make docs"
+    for each in operations_by_name().values():
+        for called in (each.about.route, each.about.tool):
+            assert not called or f"`{called}`" in page
+    assert "| `url` | `urls` | `pages` |" in page.partition("\n## related\n")[2], "each front end has names of its own"
 
 
 def test_every_command_and_option_is_on_it() -> None:
