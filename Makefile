@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests attack bench faults fuzz trials reproduce docs screenshots extension package lock clean
+.PHONY: help demo test lint types tests attack bench faults fuzz trials reproduce docs site screenshots extension package release lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -18,8 +18,8 @@ test: $(VENV)/.installed-dev      ## lint, types and tests at the same time: fiv
 	@$(MAKE) --no-print-directory -j 3 lint types tests
 
 lint: $(VENV)/.installed-dev      ## ruff
-	$(BIN)/ruff check src tests bench research extension docs/reference.py
-	$(BIN)/ruff format --check src tests bench research extension docs/reference.py
+	$(BIN)/ruff check src tests bench research extension docs
+	$(BIN)/ruff format --check src tests bench research extension docs
 
 types: $(VENV)/.installed-dev     ## mypy, strict
 	$(BIN)/mypy
@@ -47,13 +47,18 @@ trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, 
 reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' claims, run again on ../shared/data, half an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/lab/reproductions.md
 
-docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/filters.md, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
+docs: $(VENV)/.installed-dev      ## the generated pages of docs/: reference, worked examples with drawings, notebook
 	$(BIN)/python docs/reference.py docs
+	$(BIN)/python -m docs.explanation.worked
 	$(BIN)/python docs/notebooks/make.py
 
 screenshots: $(VENV)/.installed-dev  ## docs/images: every view of the web page, wide and narrow, light and dark; needs Chromium
 	$(BIN)/python -m pip install -q --disable-pip-version-check pillow
 	$(BIN)/python bench/screenshots.py
+
+site: $(VENV)/.installed-dev      ## build/site/: the documentation as a site, with search that works offline
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
 
 extension:       ## dist/cocite-chromium.zip and dist/cocite-firefox.zip: the browser extension
 	@$(PYTHON) extension/pack.py dist
@@ -61,6 +66,9 @@ extension:       ## dist/cocite-chromium.zip and dist/cocite-firefox.zip: the br
 package: $(VENV)/.installed-dev   ## dist/: the wheel and the sdist
 	$(BIN)/uv build -q --out-dir dist .
 	@ls dist/cocite-*
+
+release: $(VENV)/.installed-dev   ## dist/: build, check and install a release in a fresh environment; docs/release.md has the checklist
+	$(BIN)/python -m tests.release
 
 lock: $(VENV)/.installed-dev      ## choose the development versions anew
 	$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --no-emit-index-url --no-header -o requirements-dev.lock

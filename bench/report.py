@@ -30,8 +30,8 @@ BENCH = Path(__file__).parent
 REPORT = ROOT / "docs" / "lab" / "benchmarks.md"
 SHARED = ROOT.parent / "shared" / "data"
 SUMMARY = """The standard graph is a generated web of 5 M pages and 100 M links with text addresses. × is a rival's
-figure divided by ours. A rival that wins is in bold. SciPy counts from 1.6 GB of plain arrays in memory, cocite from a store
-of 0.7 GB on disk. [Figures of other days and scripts](other-figures.md) are on a page of their own.
+figure divided by ours. A rival that wins is in bold. SciPy counts from 1.6 GB of plain arrays in memory, cocite from a
+store of 0.7 GB on disk. [Figures of other days and scripts](other-figures.md) are on a page of their own.
 """
 BEGIN, END = "<!-- figures by bench/report.py -->", "<!-- end of figures -->"
 STANDARD, MEDIUM, AWESOME = "bench/data/standard", "bench/data/medium", "bench/data/awesome.cocite"

@@ -1,6 +1,6 @@
 """Worked examples: a small graph, the method's scores, and the sums that give them, evaluated.
 
-    python docs/explanation/worked.py
+    python -m docs.explanation.worked
 
 writes the pages of docs/explanation and the drawings. Each sum is an expression; tests/docs/test_worked.py runs the
 method on the graph and compares. In a graph, `A: u s | t` is a page A with links to u and s in one section and to t in
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -84,7 +83,10 @@ class Example:
             return self._scores_in(Web(Graph.from_records(self.records())))
         with tempfile.TemporaryDirectory() as folder:  # clicks are beside a store
             lines = [f"{address(source)}\t{address(target)}" for source, target, _, _ in self.links]
-            (links, log), store = (Path(folder, name) for name in ("links.tsv", "clicks.tsv")), Path(folder, "web.cocite")
+            (links, log), store = (
+                (Path(folder, name) for name in ("links.tsv", "clicks.tsv")),
+                Path(folder, "web.cocite"),
+            )
             links.write_text("\n".join(lines) + "\n", "utf-8")
             log.write_text(re.sub(r"\b([a-z])\t", lambda page: f"{address(page[1])}\t", self.clicks), "utf-8")
             cocite.build([links], store)
@@ -140,9 +142,7 @@ def drawing(example: Example) -> str:
         bend = f"Q{(x1 + x2) / 2:.0f},{y1 - 45:.0f} " if y1 == y2 and abs(x2 - x1) > 100 else "L"
         lift = 16 if bend != "L" else 0
         dash = ' stroke-dasharray="5 4"' if weight < 1 else ""
-        parts.append(
-            f'<path d="M{x1 + dx:.0f},{y1 + dy - lift:.0f} {bend}{x2 - dx:.0f},{y2 - dy - lift:.0f}"{dash}/>'
-        )
+        parts.append(f'<path d="M{x1 + dx:.0f},{y1 + dy - lift:.0f} {bend}{x2 - dx:.0f},{y2 - dy - lift:.0f}"{dash}/>')
     sources = {source for source, _, _, _ in example.links}
     for name, (x, y) in place.items():
         colour = "#c2185b" if name == example.query else "#546e7a" if name in sources else "#3949ab"
@@ -181,7 +181,10 @@ def section(example: Example) -> str:
         f"![The graph of this example](../images/methods/{example.name}.svg)",
         f"The query page is `{example.query}`{called}:",
         f"```text\n{graph}\n```",
-        *(["The texts: " + "; ".join(f"`{page}`: {text}" for page, text in example.texts.items()) + "."] * bool(example.texts)),
+        *(
+            ["The texts: " + "; ".join(f"`{page}`: {text}" for page, text in example.texts.items()) + "."]
+            * bool(example.texts)
+        ),
         *([f"The clicks:\n\n```text\n{example.clicks.strip()}\n```"] * bool(example.clicks)),
         *(["\n".join(names)] * bool(names)),
         "\n".join(["| page | sum | score |", "|---|---|---:|", *shown]),
@@ -198,7 +201,7 @@ def readable(expression: str) -> str:
 
 def pages() -> dict[str, str]:
     """All generated files, by their path under docs/."""
-    from examples import FAMILIES, HEAD
+    from docs.explanation.examples import FAMILIES, HEAD
 
     found = {"explanation/README.md": HEAD}
     for file, (head, examples) in FAMILIES.items():
@@ -208,8 +211,6 @@ def pages() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(FOLDER))
-    sys.modules["worked"] = sys.modules["__main__"]
     DRAWINGS.mkdir(parents=True, exist_ok=True)
     for file, text in pages().items():
         (FOLDER.parent / file).write_text(text, "utf-8")

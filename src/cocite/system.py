@@ -41,16 +41,44 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def address_bytes(column: int = 0) -> int:
+    """Address space of this process, as /proc has it; raises OSError without that."""
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
+        return int(file.read().split()[column]) * resource.getpagesize()
+
+
+def free_address_bytes() -> int | None:
+    """Address space that this process may still use; None if it has no limit."""
+    if not IS_UNIX or (limit := resource.getrlimit(resource.RLIMIT_AS)[0]) == resource.RLIM_INFINITY:
+        return None
+    try:
+        return limit - address_bytes()
+    except OSError:  # not on Linux
+        return None
+
+
 def resident_bytes() -> int:
     """Resident memory of this process; without /proc its peak, and 0 on Windows."""
     if not IS_UNIX:
         return 0
     try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return address_bytes(column=1)
     except OSError:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
+
+
+def raise_file_limit(wanted: int) -> int:
+    """Let this process open as many files as wanted, or as many as it may; returns how many."""
+    if not IS_UNIX:
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    aim = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < aim:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (aim, hard))
+            soft = aim
+    return wanted if soft == resource.RLIM_INFINITY else soft
 
 
 def machine_bytes() -> int:

@@ -8,9 +8,7 @@ answering it, or idle afterwards. One sweep a second closes those that are late.
 from __future__ import annotations
 
 import asyncio
-import resource
 from collections import Counter
-from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -20,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from cocite.http.responses import Reply, error_reply
 from cocite.http.settings import MAX_QUERY_BYTES
 from cocite.log import Log
+from cocite.system import raise_file_limit
 
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 12.0, 30.0
 """For the head of a request; for its body, a little more than the reader of bodies has; between two requests."""
@@ -42,13 +41,7 @@ CROWDED = error_reply(503, "Busy", "Too many connections", "Close idle connectio
 
 def allowed_connections() -> int:
     """How many connections fit beside the store's files. Raises the limit of open files as far as it may."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
-    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(16, min(MAX_CONNECTIONS, soft - RESERVED_FILES))
+    return max(16, min(MAX_CONNECTIONS, raise_file_limit(MAX_FILES) - RESERVED_FILES))
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,5 @@
 """What all passes of a build use: columns of records and links, scratch space for the next pass, and threads."""
 
-import resource
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import NOINDEX
+from cocite.system import address_bytes, free_address_bytes
 
 PARTIAL, ALIAS_ONLY, BY_CANONICAL, STORED = 1, 2, 4, 16
 """Kinds of a record, beside NOINDEX: one of several that add up; only an alias; a page's links under another address;
@@ -178,14 +178,10 @@ class Workers(ThreadPoolExecutor):
 
 def affordable_memory(wanted: int) -> int:
     """The memory that a build may use: what is wanted, or less under a limit of address space. Raises BadStore."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    try:
-        taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    except (OSError, ValueError):  # not on Linux
+    left = free_address_bytes()
+    if left is None or wanted + NATIVE_BYTES <= left:
         return wanted
-    if limit == resource.RLIM_INFINITY or wanted + NATIVE_BYTES <= limit - taken:
-        return wanted
-    if limit - taken <= NATIVE_BYTES + (NATIVE_BYTES >> 2):
-        needed = (taken + 2 * NATIVE_BYTES) >> 10
+    if left <= NATIVE_BYTES + (NATIVE_BYTES >> 2):
+        needed = (address_bytes() + 2 * NATIVE_BYTES) >> 10
         raise BadStore(f"the limit of address space is too low for a build: raise it with ulimit -v {needed}")
-    return limit - taken - NATIVE_BYTES
+    return left - NATIVE_BYTES

@@ -1,0 +1,74 @@
+"""Build a release, check it, install it in a fresh environment and use it there: `python -m tests.release`.
+
+docs/release.md has the whole checklist; this does what a machine can do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from cocite import __version__
+
+ROOT = Path(__file__).parents[1]
+PLACEHOLDER = ".example/"
+STEPS = (
+    [sys.executable, "docs/reference.py", "docs"],
+    [sys.executable, "-m", "docs.explanation.worked"],
+    ["git", "diff", "--exit-code", "--stat", "--", "docs"],
+    [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"],
+    [sys.executable, "extension/pack.py", "dist"],
+    [Path(sys.executable).with_name("uv"), "build", "--quiet", "--out-dir", "dist", "."],
+    [sys.executable, "-m", "pytest", "-q", "tests/test_package.py", "tests/test_release.py"],
+)
+"""Generated pages are current; the site, the extension, wheel and sdist; a fresh installation that answers."""
+
+
+def versions(root: Path = ROOT) -> dict[str, str]:
+    """The version in every file that has it."""
+    patterns = {
+        "src/cocite/__init__.py": r'^__version__ = "(.+)"',
+        "CITATION.cff": r"^version: (.+)",
+        "deploy/conda/recipe.yaml": r'^  version: "(.+)"',
+        "deploy/Dockerfile": r'image\.version="(.+?)"',
+    }
+    found = {}
+    for file, pattern in patterns.items():
+        match = re.search(pattern, (root / file).read_text("utf-8"), re.MULTILINE)
+        found[file] = match[1] if match else ""
+    return found
+
+
+def open_points() -> list[str]:
+    """What a person has to do before this version can be published."""
+    first = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    title = first[1] if first else ""
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"].get("urls", {})
+    found = []
+    if title.split(" ")[0] != __version__ or "unreleased" in title:
+        found.append(f"CHANGELOG.md begins with {title!r}: give it the version {__version__} and a date")
+    if any(PLACEHOLDER in url for url in urls.values()):
+        found.append("pyproject.toml: project.urls are placeholders; put the project's real addresses there")
+    if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout:
+        found.append("there are uncommitted changes")
+    return found
+
+
+def main() -> None:
+    """Run all steps; stop at the first that fails."""
+    for step in STEPS:
+        print(*step, flush=True)
+        environment = os.environ | {"COCITE_LONG": "1", "NO_MKDOCS_2_WARNING": "1"}
+        if code := subprocess.run(step, cwd=ROOT, env=environment).returncode:
+            raise SystemExit(code)
+    print(*sorted(f"dist/{file.name}" for file in (ROOT / "dist").glob(f"cocite-*{__version__}*")), sep="\n")
+    if left := open_points():
+        print("Before you publish:", *(f"- {each}" for each in left), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""What a release needs: one version everywhere, files of good conduct, and a site without gaps."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cocite import __version__
+from tests import release
+from tests.conftest import ROOT, long
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_every_file_has_the_same_version() -> None:
+    assert set(release.versions().values()) == {__version__}, release.versions()
+
+
+def test_the_conda_recipe_has_our_requirements() -> None:
+    recipe = yaml.safe_load((ROOT / "deploy" / "conda" / "recipe.yaml").read_text("utf-8"))
+    run = {each.replace(" ", "") for each in recipe["requirements"]["run"]}
+    assert run == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+    assert (recipe["package"]["name"], recipe["about"]["summary"]) == (PROJECT["name"], PROJECT["description"])
+
+
+def test_the_citation_has_the_five_papers() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    found = {(each["authors"][0]["family-names"], each["year"]) for each in citation["references"]}
+    assert found == {("Dean", 1999), ("Hou", 2002), ("Hou", 2003), ("Chirita", 2004), ("Zhao", 2016)}
+    assert citation["license"] == PROJECT["license"]
+    assert all(each["title"] and each["type"] for each in citation["references"])
+
+
+def test_what_is_left_to_do_is_named() -> None:
+    assert release.PLACEHOLDER not in str(PROJECT["urls"]) or any(
+        "project.urls" in each for each in release.open_points()
+    )
+    title = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert title is not None
+    assert ("unreleased" in title[1]) == any("CHANGELOG" in each for each in release.open_points())
+
+
+def pages_in(nav: object) -> list[str]:
+    """All pages of a navigation."""
+    if isinstance(nav, str):
+        return [nav]
+    return [page for each in (nav.values() if isinstance(nav, dict) else nav) for page in pages_in(each)]  # type: ignore[attr-defined]
+
+
+def test_every_page_is_in_the_navigation_or_in_an_index() -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "site_parts"))
+    from hooks import BY_INDEX, ELSEWHERE
+
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    named, docs = pages_in(settings["nav"]), ROOT / "docs"
+    listed = {
+        f"{folder}/{link}"
+        for folder in BY_INDEX
+        for link in re.findall(r"\]\(([\w.-]+\.md)\)", (docs / folder / "README.md").read_text("utf-8"))
+    }
+    assert len(named) == len(set(named))
+    assert {*named, *listed} == {str(page.relative_to(docs)) for page in docs.rglob("*.md")} | set(ELSEWHERE.values())
+    assert settings["theme"]["font"] is False and "offline" in settings["plugins"]
+
+
+@long
+def test_the_site_is_built_without_warnings_and_fetches_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="needs mkdocs-material")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 60
+    loading = re.compile(
+        r"""<(?:script|img|iframe|source)[^>]+src(?:set)?=["']?(?:https?:)?//|<link[^>]+rel=["']?(?:stylesheet|preconnect|preload)["']?[^>]*href=["']?(?:https?:)?//"""
+    )
+    for page in pages:
+        assert not loading.search(page.read_text("utf-8")), page
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(?:https?:)?//", style.read_text("utf-8")), style
+    assert (tmp_path / "search" / "search_index.js").exists()
