@@ -153,7 +153,7 @@ def drawing(example: Example) -> str:
     inside = "\n".join(parts)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
 <defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
-<path d="M0,0 L8,4 L0,8 z" fill="#8a8a8a" stroke="none"/></marker></defs>
+<path d="M0,0 L8,4 L0,8 z" style="fill: #8a8a8a; stroke: none; marker-end: none"/></marker></defs>
 <style>path {{ fill: none; stroke: #8a8a8a; stroke-width: 1.6; marker-end: url(#end) }}
 text {{ fill: #fff; font: 15px sans-serif; text-anchor: middle }}</style>
 {inside}
