@@ -79,6 +79,16 @@ command, the HTTP route, the tool for assistants and the method in Python have t
 
 """
 SURFACES = {"HTTP": "http", "tool": "mcp", "Python": "python"}
+SUBJECTS = {
+    "Store and sources": 20,
+    "Methods on links": 30,
+    "Search and ranks": 40,
+    "Words, walks and clicks": 50,
+    "The default method": 60,
+    "Service and clusters": 80,
+    "Front ends": 10_000,
+}
+"""Of decisions, and the first number that isn't of each."""
 RANKS_HEAD = """## Ranks
 
 A rank gives every page of a store a value. `cocite rank --by hubrank` computes it once from the encoded links, and
@@ -269,6 +279,24 @@ def interfaces_page() -> str:
     return INTERFACES_HEAD + "\n".join([*table(("operation", "HTTP", "tool", "Python"), summary), *parts])
 
 
+def decisions_page(folder: Path = Path(__file__).parent / "decisions") -> str:
+    """docs/decisions/README.md: all decisions by subject."""
+    parts = [
+        "# Decisions",
+        "",
+        "Each page has one decision, its reasons, and what we measured. `make docs` writes this list.",
+    ]
+    first = 0
+    for subject, last in SUBJECTS.items():
+        parts += ["", f"## {subject}", ""]
+        for file in sorted(folder.glob("0*.md")):
+            if first <= (number := int(file.name[:4])) < last:
+                title = re.sub(r"^# *(?:\d+\.? *)?", "", file.read_text("utf-8").splitlines()[0])
+                parts.append(f"- [{number}. {title}]({file.name})")
+        first = last
+    return "\n".join([*parts, ""])
+
+
 def parameter_table(parameters: list[Parameter]) -> list[str]:
     """Parameters of a method as a table."""
     shown = {each.name: "" if each.default == () else str(each.default).lower() for each in parameters}
@@ -280,6 +308,7 @@ if __name__ == "__main__":
     pages = {
         "cli.md": reference,
         "cocite.1": manual,
+        "decisions/README.md": decisions_page,
         "filters.md": filters_page,
         "interfaces.md": interfaces_page,
         "methods.md": methods_page,

@@ -12,7 +12,16 @@ from cocite.cli import app
 from cocite.operations.declare import operations_by_name
 from cocite.parameters import parameters_of
 from cocite.results.filters import Filters
-from docs.reference import commands_of, filters_page, interfaces_page, manual, paragraphs, plain, reference
+from docs.reference import (
+    commands_of,
+    decisions_page,
+    filters_page,
+    interfaces_page,
+    manual,
+    paragraphs,
+    plain,
+    reference,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "cli.md"
@@ -27,6 +36,12 @@ def test_the_page_of_filters_is_up_to_date() -> None:
     assert (DOCS / "filters.md").read_text("utf-8") == page, "run: make docs"
     for each in parameters_of(Filters):
         assert f"| `--{each.name.replace('_', '-')}` | `{each.name}` | {each.help} |" in page
+
+
+def test_the_list_of_decisions_is_up_to_date() -> None:
+    page = decisions_page()
+    assert (DOCS / "decisions" / "README.md").read_text("utf-8") == page, "run: make docs"
+    assert page.count("](0") == len(list((DOCS / "decisions").glob("0*.md")))
 
 
 def test_the_page_of_interfaces_is_up_to_date() -> None:
