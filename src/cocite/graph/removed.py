@@ -63,6 +63,10 @@ class RemovedPages:
     def __contains__(self, key: bytes) -> bool:
         return (fingerprint_of(key), digest_of(key)) in self._known
 
+    def is_weak(self, key: bytes) -> bool:
+        """Whether a key has the fingerprint of a page that is known by its fingerprint only."""
+        return (fingerprint_of(key), NO_DIGEST) in self._known
+
     @property
     def weak(self) -> int:
         """The number of pages known by their fingerprints only."""

@@ -62,6 +62,8 @@ def remove(
                     remove_leftovers(path)  # an earlier remove may have been killed before this, or before the clicks
                 renew_clicks(path)
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
+            if graph.get(address) is None and graph.removed.is_weak(keys[-1]):
+                continue  # its entry gets a digest
         keys.append(graph.names.key(graph.find(address)))
     built = build([], path, ReadReport(), options, progress, old=graph, remove=RemovedPages.of_keys(keys))
     renew_clicks(path)
