@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cocite.errors import BadStore, CociteError
-from cocite.graph.side import FOLDER
+from cocite.graph.generation import changed_arrays
+from cocite.graph.side import FOLDER, faults_of_sides
 from cocite.web import Web
 
 if TYPE_CHECKING:
@@ -80,6 +81,36 @@ class Snapshot(Web):
             else:
                 self._update_edition()  # at once: with it, answers differ
                 report("built", part=name, seconds=round(time.monotonic() - began, 3))
+
+    def damaged_files(self, pause: float, is_stopping: Callable[[], bool] = lambda: False) -> list[str]:
+        """What doesn't match its checksum: arrays, and side data by name. Damaged parts are closed.
+
+        Reading all bytes may take long: it sleeps `pause` times as long as it reads.
+        """
+        graph, last = self.graph, [time.monotonic()]
+
+        def rest(*_: Any) -> None:
+            if is_stopping():
+                raise InterruptedError
+            time.sleep(pause * (time.monotonic() - last[0]))
+            last[0] = time.monotonic()
+
+        try:
+            found = list(changed_arrays(graph.arrays, graph.manifest["arrays"], rest))
+            for side, _ in faults_of_sides(graph, rest):
+                if side not in found:
+                    found.append(side)
+                    self._close_part(side)
+        except InterruptedError:
+            return []
+        return found
+
+    def _close_part(self, side: str) -> None:
+        name = side.removeprefix(f"{FOLDER}/")
+        part = f"rank {name[5:]}" if name.startswith("rank_") else name
+        if self._parts.pop(part, None) is not None:
+            self._missing[part] = f"the {part} of {self.graph.path} is damaged: make it again"
+            self._update_edition()
 
     def _wanted(self) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
         """Parts that methods may need beside links: how to open each, and how to build it."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import FORMAT_NUMBER, empty_array, map_array, read_current
+from cocite.graph.generation import FORMAT_NUMBER, changed_arrays, empty_array, map_array, read_current
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 HAS_RECORD, NOINDEX = 128, 8  # kinds of a page: has a record of its own; asks not to be indexed
@@ -38,6 +38,8 @@ TYPE_OF: dict[str, np.dtype[Any]] = {
     name: np.dtype(f"<{code}") for code, names in _NAMES_BY_TYPE.items() for name in names.split()
 } | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
 _EMPTY = {name: empty_array(dtype) for name, dtype in TYPE_OF.items()}
+VERIFIED_BYTES = 1 << 20
+"""Bytes of arrays that opening a store verifies: 1 to 2 ms. All of a small store, and the codes of a large one."""
 IN_MEMORY = Path("(in memory)")  # the path of a graph without a store
 
 
@@ -73,6 +75,8 @@ class Arrays(dict[str, NDArray[Any]]):
         logging.getLogger("cocite.store").info("Opened %s: %s, %s pages, %s links", path, *facts)
         if wrong := list(contradictions(mapped, arrays.pages, arrays.links)):
             raise invalid_manifest(path, f" ({', '.join(wrong)})")
+        if wrong := list(changed_arrays(small_arrays(mapped), manifest["arrays"])):
+            raise BadStore(f"{arrays.damaged()} ({wrong[0]} doesn't match its checksum)")
         return arrays
 
     def page(self, page: int) -> int:
@@ -102,6 +106,17 @@ class Arrays(dict[str, NDArray[Any]]):
 def invalid_manifest(path: Path, where: str = "") -> BadStore:
     """The error for a manifest that contradicts itself."""
     return BadStore(f"{path}: the manifest contradicts itself{where}: build the store again")
+
+
+def small_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The smallest arrays, up to VERIFIED_BYTES together: opening a store verifies these."""
+    chosen, total = {}, 0
+    for name in sorted(arrays, key=lambda name: arrays[name].nbytes):
+        total += arrays[name].nbytes
+        if total > VERIFIED_BYTES:
+            break
+        chosen[name] = arrays[name]
+    return chosen
 
 
 def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, int]:

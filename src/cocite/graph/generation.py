@@ -176,7 +176,10 @@ def cannot_read(file: Path, error: OSError) -> BadStore:
 
 
 def changed_arrays(
-    arrays: Mapping[str, NDArray[Any]], entries: dict[str, dict[str, Any]], progress: Progress, pool: Executor
+    arrays: Mapping[str, NDArray[Any]],
+    entries: dict[str, dict[str, Any]],
+    progress: Progress = no_progress,
+    pool: Executor | None = None,
 ) -> Iterator[str]:
     """Names of mapped arrays whose bytes are not those that were written."""
 
@@ -189,7 +192,8 @@ def changed_arrays(
             progress("verifying checksums", len(part), None)
         return bool(checksum.hexdigest() != entries[name].get("digest"))
 
-    yield from (name for name, changed in zip(arrays, pool.map(is_changed, arrays), strict=True) if changed)
+    found = pool.map(is_changed, arrays) if pool else map(is_changed, arrays)
+    yield from (name for name, changed in zip(arrays, found, strict=True) if changed)
 
 
 def empty_array(dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -194,9 +194,10 @@ def is_left_over(graph: Graph, name: str) -> bool:
     return bool(_folders(graph.path / FOLDER, name))
 
 
-def faults_of_sides(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Damaged side data, and what is wrong; stale ones are not faults."""
+def faults_of_sides(graph: Graph, rest: Callable[[], object] = lambda: None) -> Iterator[tuple[str, str]]:
+    """Damaged side data, and what is wrong; stale ones are not faults. `rest` is called before each."""
     for file in sorted((graph.path / FOLDER).glob("*.json")):
+        rest()
         for fault in _faults_of_side(graph, file.stem) if _NAME.fullmatch(file.stem) else ():
             yield f"{FOLDER}/{file.stem}", fault
 

@@ -118,7 +118,11 @@ class Server(uvicorn.Server):
     async def _watch_store(self, service: Service) -> None:
         """Build what the store lacks, then watch it."""
         await service.watcher.prepare()
-        await service.watcher.watch(self.settings.watch)
+        verifying = asyncio.create_task(service.watcher.verify())
+        try:
+            await service.watcher.watch(self.settings.watch)
+        finally:
+            verifying.cancel()
 
     async def _housekeeping(self, service: Service) -> None:
         """Write the log, and update the gauges."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
+from cocite.graph.side import FOLDER
 from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
 from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, Key, OperationQuestion
@@ -34,6 +35,8 @@ COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
 """Recent questions that a new snapshot answers before it replaces the current one."""
+VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
+"""Verifying sleeps so many times as long as it reads: it takes 1/41 of a core while serving, at most 2.5 %."""
 MAX_INDEX_WAIT_SECONDS = 300.0
 """How long a new generation may lack the search index that the previous one had."""
 
@@ -56,6 +59,11 @@ class Service:
     def web(self) -> Snapshot:
         """The current snapshot of the store."""
         return self.watcher.current
+
+    def refuse_damaged(self) -> None:
+        """Raise RefusedRequest if the store is damaged: wrong answers are worse than none."""
+        if refused := self.watcher.refused:
+            raise RefusedRequest(503, "BadStore", refused, "Run cocite check; build the store again, or copy it", 60)
 
     def load(self) -> int:
         """The load level of this worker."""
@@ -90,6 +98,7 @@ class Service:
         Raises RefusedRequest.
         """
         web, load = self.web, self.load()
+        self.refuse_damaged()
         keys = question.keys(web)
         every = AnswerKeys(question.route, web.edition, keys)
         if request:
@@ -190,7 +199,7 @@ class Service:
 
     def close(self) -> None:
         """Start nothing any more."""
-        self.stopping = True
+        self.stopping = self.watcher.stopping = True
         self.quick.close()
         self.slow.close()
 
@@ -220,10 +229,32 @@ class StoreWatcher:
         self.current.open_parts()
         self._check = asyncio.Event()
         self._since: float | None = None  # since when the new generation has lacked a search index
+        self.damage: list[str] = []  # files of the current snapshot that don't match their checksums
+        self.rejected = ""  # the generation that was not opened because it is damaged
+        self.stopping = False
 
     async def prepare(self) -> None:
         """Build what the first snapshot lacks, while it is served already."""
         await run_in_thread(partial(self.current.build_parts, self._log.write))
+
+    async def verify(self) -> None:
+        """Verify every checksum of the current snapshot, slowly; then say what is damaged."""
+        current = self.current
+        found = await run_in_thread(partial(current.damaged_files, VERIFY_PAUSE, lambda: self.stopping))
+        if current is not self.current:
+            return  # replaced meanwhile, by a verified one
+        self.damage = found
+        if found:
+            self._log.write("damaged", "error", files=found, what="run cocite check, and build or copy the store again")
+            self._replaced()  # answers in the cache may be wrong
+        else:
+            self._log.write("verified", files=len(current.graph.arrays))
+
+    @property
+    def refused(self) -> str:
+        """Why no question can be answered: empty unless arrays are damaged. Damaged side data is only closed."""
+        arrays = [name for name in self.damage if not name.startswith(f"{FOLDER}/") or name == f"{FOLDER}/clicks"]
+        return f"{arrays[0]} of {self.path} does not match its checksum" if arrays else ""
 
     def check_now(self) -> None:
         """Check the store now."""
@@ -255,7 +286,7 @@ class StoreWatcher:
             return
         if fresh is None:
             return
-        self.current = fresh
+        self.current, self.damage, self.rejected = fresh, [], ""
         self._replaced()
         facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
         self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
@@ -270,5 +301,9 @@ class StoreWatcher:
                 self._log.write("waiting", what="search index of the new generation")
                 return None
         self._since = None
+        damage = fresh.damaged_files(VERIFY_PAUSE_BEFORE_SWITCH, lambda: self.stopping)
+        if damage:
+            self.rejected = str(fresh.graph.manifest["id"])
+            raise BadStore(f"{damage[0]} of the new generation doesn't match its checksum: the current one stays")
         warm(fresh)
         return fresh
