@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.http.conftest import made  # noqa: F401 - a fixture
+from tests.http.conftest import made, own  # noqa: F401 - fixtures
 from tests.http.test_run import Process, serving
 
 HONEST_SECONDS = 5.0

@@ -91,15 +91,11 @@ def make_app(service: Service) -> FastAPI:
             raise RefusedRequest(503, "Stopping", "This server is shutting down", "Ask another one", 5)
         manifest = service.web.graph.manifest
         store = {"id": manifest.get("id"), "generation": manifest.get("generation"), "edition": service.web.edition}
-        watcher = service.watcher
-        if watcher.refused:
-            raise RefusedRequest(
-                503, "BadStore", watcher.refused, "Run cocite check; build the store again, or copy it", 60
-            )
-        damage = {"damaged": watcher.damage} if watcher.damage else {}
-        damage |= {"rejected": watcher.rejected} if watcher.rejected else {}
-        status = "degraded" if damage else "ok"
-        return Reply(200, to_json({"status": status, "version": __version__, "store": store} | damage))
+        service.refuse_damaged()
+        damage: dict[str, Any] = {"damaged": service.watcher.damage, "rejected": service.watcher.rejected}
+        known = {name: value for name, value in damage.items() if value}
+        about = {"status": "degraded" if known else "ok", "version": __version__, "store": store}
+        return Reply(200, to_json(about | known))
 
     async def metrics(*_: Any) -> Reply:
         service.measure()

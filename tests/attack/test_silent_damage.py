@@ -1,0 +1,97 @@
+"""Damage that decodes: opening a store finds it in small arrays, and a server finds it anywhere, soon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadStore
+from cocite.graph import arrays
+from cocite.graph.check import check
+from cocite.graph.generation import read_current
+from cocite.graph.store import Graph
+from cocite.http import service
+from tests.http.conftest import Asking
+from tests.http.test_store import RELATED, add_eagle
+
+
+@pytest.fixture
+def unverified(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Opening a store verifies no array, as if all were large; verifying doesn't sleep."""
+    monkeypatch.setattr(arrays, "VERIFIED_BYTES", 0)
+    monkeypatch.setattr(service, "VERIFY_PAUSE", 0.0)
+    yield
+
+
+def flip(file: Path) -> None:
+    """Change one bit in place, as a disk does: whoever has the file mapped sees it."""
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    with file.open("r+b") as opened:
+        opened.write(data)
+
+
+def test_opening_verifies_small_arrays(own: Path) -> None:
+    flip(read_current(own)[0] / "out.degree.bin")
+    with pytest.raises(BadStore, match=r"cocite check.*out\.degree doesn't match its checksum"):
+        Graph(own)
+    assert [fault.where for fault in check(own)] == ["out.degree"]
+
+
+def test_small_arrays_are_the_smallest(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph(own)
+    monkeypatch.setattr(arrays, "VERIFIED_BYTES", 600)
+    chosen = arrays.small_arrays(graph.arrays)
+    assert sum(values.nbytes for values in chosen.values()) <= 600
+    others = [values.nbytes for name, values in graph.arrays.items() if name not in chosen]
+    assert max(values.nbytes for values in chosen.values()) <= min(others)
+
+
+@pytest.mark.usefixtures("unverified")
+def test_a_server_refuses_when_an_array_is_damaged(own: Path) -> None:
+    server = Asking(own)
+    assert server.get(RELATED).status == 200
+    server.run(server.service.watcher.verify())
+    assert server.get("/healthz").json["status"] == "ok"
+    flip(read_current(own)[0] / "shown.data.bin")
+    assert server.get(RELATED).status == 200  # nobody has looked yet
+    server.run(server.service.watcher.verify())
+    for path in (RELATED, "/healthz"):
+        answer = server.get(path)
+        assert answer.status == 503
+        assert answer.json["error"]["kind"] == "BadStore"
+        assert "shown.data" in answer.json["error"]["message"]
+        assert "cocite check" in answer.json["error"]["hint"]
+    assert [line["files"] for line in server.log if line["event"] == "damaged"] == [["shown.data"]]
+    server.close()
+
+
+@pytest.mark.usefixtures("unverified")
+def test_damaged_side_data_is_closed(own: Path) -> None:
+    server = Asking(own)
+    assert server.get("/api/search?q=robin").status == 200
+    flip(next((own / "side").glob("search-*/*.store")))
+    server.run(server.service.watcher.verify())
+    health = server.get("/healthz")
+    assert (health.status, health.json["status"], health.json["damaged"]) == (200, "degraded", ["side/search"])
+    refused = server.get("/api/search?q=robin")
+    assert (refused.status, refused.json["error"]["kind"]) == (503, "BadStore")
+    assert server.get(RELATED).status == 200
+    server.close()
+
+
+@pytest.mark.usefixtures("unverified")
+def test_a_damaged_new_generation_does_not_replace_a_good_one(own: Path) -> None:
+    server = Asking(own)
+    before = server.get(RELATED).json["answers"]
+    add_eagle(own)
+    flip(read_current(own)[0] / "shown.data.bin")
+    server.run(server.service.watcher.reload())
+    assert server.get(RELATED).json["answers"] == before
+    health = server.get("/healthz")
+    assert (health.status, health.json["status"]) == (200, "degraded")
+    assert health.json["rejected"] == read_current(own)[1]["id"]
+    assert [line["event"] for line in server.log if line["event"] == "reload failed"]
+    server.close()
