@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
 
-demo: $(VENV)/.warm               ## related pages on the bundled sample web
+demo: $(VENV)/.installed          ## related pages on the bundled sample web
 	@$(BIN)/cocite demo
 
 test: $(VENV)/.installed-dev      ## lint, types and tests at the same time: five minutes on two cores; `make trials` for the rest
@@ -82,14 +82,11 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.created
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@echo "Installing cocite and its libraries into $(VENV): some 700 MB, a minute or two …"
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --progress-bar on -e .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(VENV)/.created
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile -r requirements-dev.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@ $(VENV)/.installed
-
-$(VENV)/.warm: $(VENV)/.installed
-	@$(BIN)/cocite warm
-	@touch $@

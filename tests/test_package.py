@@ -81,6 +81,6 @@ def test_a_fresh_environment(built: Path) -> None:
     assert "The Washington Post" in shown
     assert "www.washingtonpost.com" in cocite("related", "nytimes.com", "-i", "sample.cocite", "--json")
     lacking = subprocess.run(
-        [env / "bin" / "cocite", "serve", "-i", "sample.cocite"], capture_output=True, text=True, cwd=built, env=clean
+        [env / "bin" / "cocite", "mcp", "-i", "sample.cocite"], capture_output=True, text=True, cwd=built, env=clean
     )
-    assert lacking.returncode == 2 and "pip install 'cocite[serve]'" in lacking.stderr
+    assert lacking.returncode == 2 and "pip install 'cocite[mcp]'" in lacking.stderr

@@ -33,7 +33,8 @@ def test_demo(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"export COCITE_INDEX={store}" in ran.out
     commands = [line.strip().split("\t")[0].split() for line in ran.out.splitlines() if line.startswith("  cocite ")]
     monkeypatch.setenv("COCITE_INDEX", str(store))
-    for _, *args in [command for command in commands if command[1] != "build"]:
+    assert ["cocite", "demo", "--open"] in commands
+    for _, *args in [command for command in commands if "--open" not in command]:
         assert run(*args).code == 0, f"demo recommends cocite {' '.join(args)}"
     again = run("demo", "python.org")
     assert "from the last run" in again.out
@@ -111,3 +112,31 @@ def test_a_command_waits_for_the_kernels_of_an_answer_and_names_them(monkeypatch
         second.start()
         second.wait(kernels.append)
     assert kernels == ["one", "two"]
+
+
+def test_a_demo_in_the_browser(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`demo --open` serves the sample on a free port, and opens it."""
+    import cocite.http.run
+
+    opened: list[str] = []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(cocite.http.run, "serve", lambda settings, listening: listening.close() or 0)
+    lists = [Page("https://a.example/", links=[Link("https://b.example/")])]
+    monkeypatch.setattr(module, "build_sample", lambda store, _: (make(store, lists).path, 1.0))
+    ran = run("demo", "b.example", "--open")
+    assert ran.code == 0 and "Serving " in ran.err and "Try next" not in ran.out
+    assert opened[0].startswith("http://127.0.0.1:")
+
+
+def test_commands_can_be_pasted(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """After `make demo` the program isn't on the path: its commands name the file."""
+    program = place / ".venv" / "bin" / "cocite"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(place)
+    monkeypatch.setattr("sys.argv", [str(program)])
+    assert module.program() == ".venv/bin/cocite"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert module.program() == "cocite"

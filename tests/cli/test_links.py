@@ -113,7 +113,7 @@ def test_an_unknown_page(store: Path) -> None:
     assert ran.err.count("\n") == 1
     assert (
         run("links", "not\x1b[31m an address", "-i", store).err
-        == "cocite: 'not\\x1b[31m an address' is not in this store\n"
+        == "cocite: 'not\\x1b[31m an address' is not in this store: give an address, or search for the words\n"
     )
 
 

@@ -19,13 +19,19 @@ from rich.console import Console
 
 from cocite.cli import progress
 from cocite.cli.progress import Lines, Live, Stages, amount, display
-from cocite.cli.terminal import Cell, Screen, rate, seconds, size
+from cocite.cli.terminal import Cell, Screen, cut_middle, rate, seconds, short_address, size
+from cocite.cli.views.answers import show_answers, show_comparison
+from cocite.graph.store import Graph
 from cocite.kernels import jit
 from cocite.kernels.jit import FIRST_RUN_NOTE, watch
+from cocite.operations.pages.compare import Compare
+from cocite.operations.pages.related import Related
 from cocite.operations.store.build import with_estimates
+from cocite.results.naming import titles_of
 from cocite.sources.open_source import Source
-from cocite.sources.records import ReadReport
+from cocite.sources.records import Link, Page, ReadReport
 from cocite.text import clean, count
+from cocite.web import Web
 
 ESCAPE = "\x1b"
 
@@ -185,3 +191,59 @@ def test_compiling_in_several_threads_is_announced_once(monkeypatch: pytest.Monk
         for thread in threads:
             thread.join()
     assert begun == [1]
+
+
+def test_addresses_are_cut_in_the_middle() -> None:
+    assert short_address("https://www.bmw.com/") == "www.bmw.com"
+    assert short_address("http://a.example/b/") == "a.example/b/"
+    assert short_address("some name") == "some name"
+    assert cut_middle("abcdefghij", 10) == "abcdefghij"
+    assert cut_middle("abcdefghij", 7) == "abc…hij"
+    terminal = Terminal(40)
+    terminal.page("A long title of a page, which is cut", "https://host.example/a/b/c/d.html", Cell("1", 3))
+    assert len(terminal.lines[0]) <= 40 and terminal.lines[0].endswith("d.html")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z", "M"]), max_size=40), st.integers(5, 30))
+def test_a_cut_text_fits(text: str, room: int) -> None:
+    assert cell_len(cut_middle(text, room)) <= max(room, 5)
+
+
+def test_texts_wrap_beside_their_label() -> None:
+    terminal = Terminal(30)
+    terminal.entry(Cell("name", 10), "one two three four five six", Cell("(seven)"), indent=2)
+    lines = [line.rstrip() for line in terminal.lines]
+    assert lines[0].startswith("  name        one two") and all(len(line) <= 30 for line in lines)
+    assert " ".join(" ".join(lines).split()) == "name one two three four five six (seven)"
+
+
+def test_comparisons_name_methods_and_fit() -> None:
+    pages = [
+        Page(f"https://list{n}.example/", links=[Link(f"https://{c}.example/", block=0) for c in "abcd"])
+        for n in (1, 2)
+    ]
+    web = Web(Graph.from_records(pages))
+    terminal, asked = Terminal(80), Compare(urls=("a.example",))
+    show_comparison(terminal, asked, asked.run(web))
+    assert terminal.lines[0].split()[:2] == ["auto", "proxi"] and all(len(line) <= 80 for line in terminal.lines)
+    assert any(line.startswith("extended_cocitation ") for line in terminal.lines)
+
+
+def test_reasons_are_not_cut_on_a_terminal() -> None:
+    title = "A list with quite a long title that says what it is about, and for whom"
+    pages = [Page("https://list.example/", title, links=[Link(f"https://{c}.example/", block=0) for c in "abc"])]
+    web = Web(Graph.from_records(pages))
+    answers, terminal = Related(urls=("a.example",)).run(web), Terminal(80)
+    show_answers(terminal, answers, False)
+    reasons = [line for line in terminal.lines if line.startswith("     ")]
+    assert "…" not in "".join(reasons) and title in " ".join(" ".join(reasons).split())
+
+
+def test_what_a_site_adds_to_titles_is_dropped() -> None:
+    names = ("json", "csv", "os", "re", "Introduction")
+    pages = [Page(f"https://docs.example/{name}", f"{name} — Module — Example docs") for name in names]
+    other = Page("https://other.example/", "Other - Example docs")
+    titles = titles_of(graph := Graph.from_records([*pages, other]))
+    assert [titles.short(graph.find(page.url)) for page in pages] == [f"{name} — Module" for name in names]
+    assert titles.short(graph.find(other.url)) == "Other - Example docs", "a single page has nothing to compare with"
+    assert titles.title(graph.find(pages[0].url)) == "json — Module — Example docs"

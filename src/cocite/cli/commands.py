@@ -100,7 +100,7 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
         return
     for warning in asked.warnings(web, result):
         complain(warning)
-    screen, note = Screen(), getattr(result, "note", "")
+    screen, note = Screen(short_title=short_titles(web)), getattr(result, "note", "")
     if json:
         screen.json(result.to_dict())
     else:
@@ -113,6 +113,15 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
     if why := asked.why_empty(web, result):
         complain(": ".join(filter(None, (why, asked.commands_to_try(web, result)))))
         raise click.exceptions.Exit(NOTHING)
+
+
+def short_titles(web: Any) -> Callable[[int], str] | None:
+    """What to call the pages of a store on a terminal."""
+    if web is None:
+        return None
+    from cocite.results.naming import titles_of
+
+    return titles_of(web.graph).short
 
 
 def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:

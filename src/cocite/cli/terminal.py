@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,8 +31,9 @@ class Cell(NamedTuple):
 class Screen:
     """Standard output, or standard error."""
 
-    def __init__(self, stderr: bool = False) -> None:
+    def __init__(self, stderr: bool = False, short_title: Callable[[int], str] | None = None) -> None:
         self._stderr = stderr
+        self._short_title = short_title
 
     @cached_property
     def console(self) -> Console:
@@ -81,9 +82,40 @@ class Screen:
 
     def page(self, title: str, url: str, *before: Cell, style: str = "", indent: int = 0) -> None:
         """A row with the title and address of a page, or the address alone, after other cells."""
-        name = title or url
-        wide = min(len(name), int(self.width * 0.5)) if self.live else 0
-        self.row(*before, Cell(name, wide, style), Cell(url if title else "", style="cyan"), indent=indent)
+        if not self.live:
+            self.row(*before, Cell(title or url), Cell(url if title else ""), indent=indent)
+            return
+        from rich.cells import cell_len
+
+        room = self.width - indent - sum((cell.width or cell_len(cell.text)) + 2 for cell in before)
+        title, address = clean(title), short_address(url)
+        if not title:
+            self.row(*before, Cell(cut_middle(address, room), 0, style), indent=indent)
+            return
+        wide = min(cell_len(title), max(room - cell_len(address) - 2, int(room * 0.55)))
+        cells = Cell(title, wide, style), Cell(cut_middle(address, room - wide - 2), style="cyan")
+        self.row(*before, *cells, indent=indent)
+
+    def title(self, title: str, page: int) -> str:
+        """The title of a page, on a terminal without what its site adds to every title."""
+        return self._short_title(page) if self.live and self._short_title and page >= 0 else title
+
+    def entry(self, label: Cell, text: str, *more: Cell, style: str = "", indent: int = 0) -> None:
+        """A label, and a text beside it, which a terminal wraps in its column; `more` follows the text."""
+        if not self.live:
+            self.row(label, Cell(text), *more, indent=indent)
+            return
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
+        grid, body = Table.grid(padding=(0, 2, 0, 0)), Text(clean(text), style)
+        for cell in more:
+            body.append(f"  {clean(cell.text)}", cell.style)
+        grid.add_column(width=label.width or None)
+        grid.add_column()
+        grid.add_row(_fitted(label), body)
+        self.console.print(Padding(grid, (0, 0, 0, indent), expand=False), soft_wrap=False, width=self.width)
 
     def blank(self) -> None:
         """An empty line."""
@@ -103,6 +135,24 @@ def _safe(text: str) -> str:
     inner = text.strip(" ")
     before = len(text) - len(text.lstrip(" "))
     return " " * before + clean(inner) + " " * (len(text) - before - len(inner))
+
+
+def short_address(url: str) -> str:
+    """An address for people: without its scheme, and without the slash after a host."""
+    text = clean(url.partition("://")[2] or url)
+    return text.removesuffix("/") if text.count("/") == 1 else text
+
+
+def cut_middle(text: str, room: int) -> str:
+    """A text of at most `room` columns: its beginning and its end, which tell addresses apart."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= room or room < 5:
+        return text
+    first, last = text[: room // 2], text[-(room - 1 - room // 2) :]
+    while cell_len(first) + cell_len(last) + 1 > room:  # wide characters
+        first, last = (first[:-1], last) if cell_len(first) >= cell_len(last) else (first, last[1:])
+    return f"{first}…{last}"
 
 
 def _fitted(cell: Cell) -> Text:

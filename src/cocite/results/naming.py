@@ -7,6 +7,7 @@ ten results took 2.1 ms, a third of a query on real link lists.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -32,6 +33,10 @@ GENERIC_TITLES = frozenset(
      "start", "untitled", "welcome", "wiki")
 )  # fmt: skip
 """Titles that don't identify a page: the host follows them."""
+
+
+SEPARATOR = re.compile(r"\s+[-–—|·:»\u2022]+\s+")
+NEIGHBOUR_PAGES, MIN_SAME_ENDS = 6, 3
 
 
 class NumberCache(dict[int, Value]):
@@ -96,6 +101,24 @@ class Titles:
         self.of = NumberCache(self._read_name, CACHED_NAMES).__getitem__
         self.list_of = NumberCache(self._read_list, CACHED_LINKS, lambda read: len(read.targets) + 1).__getitem__
         self._headings = NumberCache[list[str]](lambda page: self._graph.headings(page), CACHED_LABELS)
+
+    def short(self, page: int) -> str:
+        """What to call a page, without what its site adds to every title: `json` for `json — Python documentation`.
+
+        That is the last part after a separator, if most titles of neighbouring pages on the host end with it.
+        """
+        title, graph = self.of(page), self._graph
+        parts = SEPARATOR.split(title)
+        if len(parts) < 2 or not graph.title(page):
+            return title
+        hosts = graph.units("host")
+        around = [page + step for n in range(1, NEIGHBOUR_PAGES + 1) for step in (n, -n)]
+        near = [other for other in around if 0 <= other < graph.pages and hosts[other] == hosts[page]]
+        titles = [text for other in near if (text := self.title(other)) and text != title]
+        same = sum(text.endswith(parts[-1]) for text in titles)
+        if same < MIN_SAME_ENDS or 2 * same < len(titles):
+            return title
+        return title[: title.rindex(parts[-1])].rstrip(" -–—|·:»\u2022") or title
 
     def heading(self, page: int, section: int) -> str:
         """The heading of a section of a page, perhaps empty."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
+import sys
 import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cocite import __version__
-from cocite.cli.terminal import Cell, Screen, seconds
+from cocite.cli.terminal import Cell, Screen, seconds, short_address
 from cocite.errors import BadStore
 from cocite.operations.declare import Graph, Progress, Web, operation
 from cocite.operations.pages.related import Related
@@ -37,6 +39,7 @@ class Demo(Task):
     Examples:
         cocite demo
         cocite demo python.org lufthansa.com
+        cocite demo --open
     """
 
     shows_itself = True
@@ -46,6 +49,7 @@ class Demo(Task):
     output: str = parameter(
         "", "Build the store here (default: in the user's cache)", metavar="STORE", flags=("--output", "-o")
     )
+    open: bool = parameter(False, "Then serve the sample, and open it in a browser")
 
     def do(self, progress: object) -> None:
         """Build the sample unless it is there, and show what is related to its pages."""
@@ -71,7 +75,12 @@ class Demo(Task):
             screen.blank()
             show(screen, web, url)
         screen.blank()
-        show_next(screen, graph)
+        if self.open:
+            from cocite.cli.tasks.serve import Serve
+
+            Serve(index=str(graph.path), port=0, open=True, quiet=True).do(None)
+        else:
+            show_next(screen, graph)
 
 
 def sample_graph(store: Path, stages: Stages) -> tuple[Graph, str]:
@@ -126,19 +135,26 @@ def build_sample(store: Path, stages: Progress) -> tuple[Path, float]:
 def show(screen: Screen, web: Web, url: str) -> None:
     """The pages most related to one page: the best with all reasons, the others with one line each."""
     from cocite.results.naming import title_of
-    from cocite.results.present import briefly, lines
+    from cocite.results.present import brief, lines
 
     graph, answers = web.graph, Related(urls=(url,), k=RESULTS_SHOWN).run(web)
     page = graph.find(url)
     title, address, total = title_of(graph, page), graph.address(page), count(int(graph.in_degree[page]), "list")
-    screen.line(("Related to ", "dim"), (title or address, "bold"), "  ", (address, "cyan"), (f"  in {total}", "dim"))
+    shown = short_address(address) if screen.live else address
+    screen.line(("Related to ", "dim"), (title or shown, "bold"), "  ", (shown, "cyan"), (f"  in {total}", "dim"))
     wide = min(26, max((len(answer.title or answer.url) for answer in answers), default=0))
     for answer in answers:
         first, name = answer.rank == 1, Cell(answer.title or answer.url, wide, "bold")
-        why = Cell("" if first else briefly(answer), style="dim")
-        screen.row(Cell(str(answer.rank), 1, "dim"), name, why, indent=2)
+        if first:
+            screen.row(Cell(str(answer.rank), 1, "dim"), name, indent=2)
+        elif screen.live:
+            screen.entry(
+                Cell(f"{answer.rank}  {name.text}", wide + 3, "bold"), brief(answer.reasons)[0], style="dim", indent=2
+            )
+        else:
+            screen.row(Cell(str(answer.rank)), name, Cell(" · ".join(brief(answer.reasons))), indent=2)
         for line in lines(answer) if first else ():
-            screen.row(Cell(line, style="dim"), indent=5)
+            screen.line((line, "dim"), indent=5)
     if not len(answers):
         screen.line(("Nothing: no list has it together with another page", "dim"), indent=2)
 
@@ -150,13 +166,27 @@ def show_next(screen: Screen, graph: Graph) -> None:
     if home and store.startswith(home + "/"):
         store = "~" + store.removeprefix(home)
     screen.line(("Try next", "bold"))
-    for line, note in (
+    lines = (
         (f"export COCITE_INDEX={store}", ""),
-        ("cocite related louvre.fr --explain", "all reasons"),
-        ("cocite related audi.com bmw.com -m companion", "related to both, by another method"),
-        ("cocite compare nytimes.com", "methods side by side"),
-        ("cocite links homes.example/~tom/links.html", "a list, with its sections"),
-        ("cocite info", "what the store has"),
-        ("cocite build bookmarks.html -o web.cocite", "a store of your own"),
-    ):
-        screen.row(Cell(line, 44 if note else 0, "cyan"), Cell(note, style="dim"), indent=2)
+        ("related louvre.fr --explain", "all reasons"),
+        ("related audi.com bmw.com -m lli", "related to both, by another method"),
+        ("compare nytimes.com", "methods side by side"),
+        ("links homes.example/~tom/links.html", "a list, with its sections"),
+        ("info", "what the store has"),
+        ("demo --open", "the same in a browser"),
+        ("build --help", "a store of your own: crawls, bookmarks, …"),
+    )
+    texts = [(line if line.startswith("export") else f"{program()} {line}", note) for line, note in lines]
+    wide = max(len(text) for text, note in texts if note)
+    for text, note in texts:
+        screen.row(Cell(text, wide if note else 0, "cyan"), Cell(note, style="dim"), indent=2)
+
+
+def program() -> str:
+    """How to start this program in a shell: `cocite` if that is found, else by its path."""
+    here = Path(sys.argv[0])
+    found = shutil.which("cocite")
+    if here.name != "cocite" or (found and Path(found).resolve() == here.resolve()):
+        return "cocite"
+    path = here.absolute()
+    return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))

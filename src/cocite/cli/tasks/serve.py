@@ -35,7 +35,7 @@ class Serve(Task):
     Examples:
         cocite serve -i web.cocite --study trial
         cocite serve --host 0.0.0.0 --port 80 --name related.example.org --workers 4 --cache 1G
-        cocite serve --cors https://example.org --no-adapt
+        cocite serve --open --cors https://example.org --no-adapt
     """
 
     shows_itself = True
@@ -71,6 +71,7 @@ class Serve(Task):
     )
     study: str = parameter("", "Also serve a study of cocite study new, at /study", metavar="FOLDER")
     quiet: bool = shared.quiet("Log failures only, not every request")
+    open: bool = parameter(False, "Open the page in a browser")
 
     def do(self, progress: object) -> None:
         """Serve until a signal ends it."""
@@ -96,7 +97,18 @@ class Serve(Task):
             read_keys(keys)
         listening = listen(settings)
         click.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
+        if self.open:
+            open_browser(address_of(listening))
         raise click.exceptions.Exit(serve(settings, listening))
+
+
+def open_browser(address: str) -> None:
+    """Open a page that is about to be served: the socket listens already, so the browser waits."""
+    import webbrowser
+
+    address = address.replace("//0.0.0.0", f"//{LOCAL_HOST}").replace("//[::]", "//[::1]")
+    if not webbrowser.open(address):
+        click.echo(f"No browser was found: open {address} yourself", err=True)
 
 
 def origins(given: Sequence[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cocite.cli.terminal import Cell, Screen, rate, seconds, size
+from cocite.cli.terminal import Cell, Screen, rate, seconds, short_address, size
 from cocite.operations.pages.batch import Batch, BatchSummary
 from cocite.operations.pages.cluster import PageGroups
 from cocite.operations.pages.collection import CollectionResults
@@ -12,6 +12,7 @@ from cocite.operations.pages.compare import Comparison
 from cocite.operations.pages.similarity import SimilarityResult
 from cocite.operations.words.search import IndexBuilt
 from cocite.results.answer import Answer, Answers
+from cocite.results.present import brief
 from cocite.text import count
 
 
@@ -64,17 +65,26 @@ def show_answer(screen: Screen, answer: Answer, wide: int, explained: bool) -> N
     """One answer with its reasons; its score is `wide` characters wide at most."""
     from cocite.results.present import briefly, lines
 
-    brief = briefly(answer)
-    show_page(screen, answer, wide, "" if explained else brief)
-    for line in lines(answer) if explained else [brief] if screen.live else []:
-        screen.row(Cell(line, style="dim"), indent=5)
+    show_page(screen, answer, wide, "" if explained else briefly(answer))
+    for line in lines(answer) if explained else [in_two_lines(screen, answer)] if screen.live else []:
+        screen.line((line, "dim"), indent=5)
+
+
+def in_two_lines(screen: Screen, answer: Answer) -> str:
+    """The strongest reason of an answer, and as many others of the three strongest as fit into two lines."""
+    first, *others = brief(answer.reasons) or [""]
+    for other in others:
+        if len(first) + len(other) + 3 > 2 * (screen.width - 8):
+            break
+        first += f" · {other}"
+    return first
 
 
 def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "") -> None:
     """Rank, title and address of an answer on one line; without a terminal, also its score and reason."""
     rank = Cell(str(answer.rank), 3, "dim", True)
     if screen.live:
-        screen.page(answer.title, answer.url, rank, style="bold")
+        screen.page(screen.title(answer.title, answer.page), answer.url, rank, style="bold")
     else:
         score = Cell(f"{answer.score:.6g}", wide, "dim", True)
         screen.row(rank, score, Cell(answer.url), Cell(answer.title), Cell(why))
@@ -99,11 +109,10 @@ def show_found(screen: Screen, asked: Any, result: Answers | IndexBuilt) -> None
 
 def show_hubs(screen: Screen, asked: Any, result: Answers) -> None:
     """Hubs with the best reason, then what each round explored."""
-    from cocite.results.present import briefly
-
     for answer in result:
-        screen.page(answer.title, answer.url, Cell(str(answer.rank), 3, "dim", True), style="bold")
-        screen.row(Cell(f"{answer.score:.6g}  {briefly(answer)}", style="dim"), indent=5)
+        title = screen.title(answer.title, answer.page)
+        screen.page(title, answer.url, Cell(str(answer.rank), 3, "dim", True), style="bold")
+        screen.line((f"{answer.score:.6g}  {'; '.join(brief(answer.reasons))}", "dim"), indent=5)
     for step in result.steps:
         whole = "not counted" if step["untrimmed"] is None else f"{step['untrimmed']:,}"
         explored = f"explored {step['explored']:,} of {step['met']:,} pages"
@@ -115,47 +124,48 @@ def show_groups(screen: Screen, asked: Any, result: PageGroups) -> None:
     for group in result.groups:
         screen.line((group.name, "bold green"), (f"  {count(len(group.pages), 'page')}", "dim"))
         for url, title in group.pages:
-            screen.row(Cell(title or url, 30 if screen.live else 0), Cell(url if title else "", 0, "cyan"), indent=2)
+            screen.page(title, url, indent=2)
 
 
 def show_similarity(screen: Screen, asked: Any, result: SimilarityResult) -> None:
     """The score, then the reasons."""
     wrong = "" if result.error is None or result.error < 1e-6 else f" ± {result.error:.1g}"
-    screen.line((f"{result.score:.6g}{wrong}", "bold"), f"  {' – '.join(result.pages)} by {result.method}")
+    pages = [short_address(url) if screen.live else url for url in result.pages]
+    screen.line((f"{result.score:.6g}{wrong}", "bold"), f"  {' – '.join(pages)} by {result.method}")
     for reason in result.reasons:
-        screen.row(Cell(reason.text, style="dim"), indent=2)
+        screen.line((reason.text, "dim"), indent=2)
 
 
 def show_comparison(screen: Screen, asked: Any, result: Comparison) -> None:
     """A page per line with its rank by each method, then how many results methods have in common."""
     names = list(result.by_method)
     ranks = {name: {answer.url: answer.rank for answer in answers} for name, answers in result.by_method.items()}
-    titles = {answer.url: answer.title for answers in result.by_method.values() for answer in answers}
-    # Where names don't fit into their columns, all are replaced by letters.
+    every = [answer for answers in result.by_method.values() for answer in answers]
+    titles = {answer.url: screen.title(answer.title, answer.page) for answer in every}
+    # Names that don't fit into their columns are cut; the table below has them in full.
     longest = max(map(len, names))
-    fits = not screen.live or (longest + 2) * len(names) < screen.width // 2
-    legend = {name: name if fits else chr(ord("A") + i % 26) for i, name in enumerate(names)}
-    wide = (longest if fits else 5) if screen.live else 0
+    wide = max(4, min(longest, screen.width * 7 // 10 // len(names) - 2)) if screen.live else 0
+    first_wide = min(longest, 24) if screen.live else 0
 
     def cells(texts: Any, style: str = "") -> list[Cell]:
         return [Cell(str(text), wide, style, True) for text in texts]
 
-    for name, short in legend.items():
-        if short != name:
-            screen.line((f"{short} ", "bold"), name, indent=2)
-    screen.row(*cells(legend.values(), "bold"), Cell("page", style="bold"))
+    heads = [name[:wide] if wide else name for name in names]
+    screen.row(*cells(heads, "bold"), Cell("page", style="bold"))
     for url, _ in result.votes():
-        title = Cell(titles[url] or url, 30 if screen.live else 0)
         places = cells(ranks[each].get(url, "·") for each in names)
-        screen.row(*places, title, Cell(url if titles[url] else "", style="cyan"))
+        if screen.live:
+            screen.row(*places, Cell(titles[url] or short_address(url)))
+        else:
+            screen.row(*places, Cell(titles[url] or url), Cell(url if titles[url] else ""))
     screen.blank()
     screen.line(("Results in common", "bold"))
-    screen.row(Cell("", wide), *cells(legend.values(), "dim"))
+    screen.row(Cell("", first_wide), *cells(heads, "dim"))
     for first in names:
         overlaps = cells(result.overlap(first, second) for second in names)
-        screen.row(Cell(legend[first], wide, "dim"), *overlaps)
-    times = cells((f"{each.milliseconds:.1f}" for each in result.by_method.values()), "dim")
-    screen.row(Cell("ms", wide, "dim"), *times)
+        screen.row(Cell(first, first_wide, "dim"), *overlaps)
+    times = cells((f"{each.milliseconds:.{each.milliseconds < 10:d}f}" for each in result.by_method.values()), "dim")
+    screen.row(Cell("ms", first_wide, "dim"), *times)
 
 
 def show_batch(screen: Screen, asked: Batch, result: BatchSummary) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cocite.cli.terminal import Cell, Screen, rate, seconds, size
+from cocite.cli.terminal import Cell, Screen, cut_middle, rate, seconds, short_address, size
 from cocite.operations.store.build import Add, BuildResult, Remove
 from cocite.operations.store.check import CheckResult
 from cocite.operations.store.clicks import ClicksResult
@@ -173,23 +173,33 @@ def show_rank(screen: Screen, asked: Any, result: RankResult) -> None:
     for page in result.top:
         rank = Cell(str(page.rank), len(str(len(result.top))), "dim", right=True)
         value = Cell(f"{page.value:,.6g}", wide, "cyan", right=True)
-        screen.row(rank, value, Cell(page.url), Cell(page.title, style="dim"))
+        if screen.live:
+            screen.page(page.title, page.url, rank, value)
+        else:
+            screen.row(rank, value, Cell(page.url), Cell(page.title))
 
 
 def show_methods(screen: Screen, asked: Methods, result: MethodList) -> None:
     """A line for each method, or everything about one."""
     for about in result.methods:
-        screen.line((about.name, "bold"), f"  {about.summary}")
+        if asked.name:
+            screen.line((about.name, "bold"), f"  {about.summary}")
+        else:
+            screen.entry(Cell(about.name, 21, "bold"), about.summary) if screen.live else screen.line(
+                (about.name, "bold"), f"  {about.summary}"
+            )
         if not asked.name:
             continue
         screen.blank()
-        for line in about.description.splitlines():
-            screen.line(line, indent=2) if line else screen.blank()
-        screen.blank()
+        for paragraph in about.description.split("\n\n"):
+            joined = paragraph.startswith((" ", "-", "|")) or "\n " in paragraph  # lists and formulas stay
+            for line in paragraph.splitlines() if joined or not screen.live else [paragraph.replace("\n", " ")]:
+                screen.line(line, indent=2)
+            screen.blank()
         for each in about.parameters:
             value = "" if each.default == () else each.default
             default = f"{each.name}={str(value).lower() if isinstance(value, bool) else value}"
-            screen.row(Cell(default, 24, "cyan"), Cell(each.help), Cell(f"({each.kind})", style="dim"), indent=2)
+            screen.entry(Cell(default, 24, "cyan"), each.help, Cell(f"({each.kind})", style="dim"), indent=2)
     if not asked.name:
         screen.blank()
         screen.line(("cocite methods METHOD shows the parameters of a method", "dim"))
@@ -232,9 +242,9 @@ def show_sections(screen: Screen, blocks: list[Section]) -> None:
         for child in block.links:
             marks = " ".join(child.rel + (["boilerplate"] if child.boilerplate and not block.boilerplate else []))
             used = 4 + digits + 2 + wide + 2 + (len(marks) + 2 if marks else 0)
-            room = min(len(child.url), max(20, screen.width - used)) if screen.live else 0
+            url = cut_middle(short_address(child.url), max(20, screen.width - used)) if screen.live else child.url
             number, label = Cell(str(child.position), digits, "dim", True), Cell(child.text or child.title, wide)
-            screen.row(number, label, Cell(child.url, room, "cyan"), Cell(marks, style="yellow"), indent=4)
+            screen.row(number, label, Cell(url, 0, "cyan"), Cell(marks, style="yellow"), indent=4)
 
 
 def show_citation(screen: Screen, citation: Citation) -> None:
@@ -247,7 +257,7 @@ def show_citation(screen: Screen, citation: Citation) -> None:
     where = " ".join(parts + citation.rel) or "in an unknown section"
     if screen.live:
         screen.page(citation.title, citation.url, indent=2)
-        screen.row(Cell(where, style="dim"), indent=4)
+        screen.line((where, "dim"), indent=4)
     else:
         screen.row(Cell(citation.title), Cell(citation.url), Cell(where), indent=2)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cocite.cli.terminal import Cell, Screen, show_table
+from cocite.cli.terminal import Cell, Screen, cut_middle, short_address, show_table
 from cocite.operations.words.communities import CommunitiesFound, CommunityResult, Member
 from cocite.operations.words.filter import PagesFiltered
 from cocite.operations.words.keywords import Keyword, KeywordsBuilt, KeywordsFound, KeywordsOfPage, PageKeyword
@@ -62,9 +62,7 @@ def show_community(screen: Screen, each: CommunityResult) -> None:
         more = f" (first {first} of {total:,})" if total > first else ""
         screen.line((f"noise pages{more}", "dim"), indent=2)
         for noise in each.eliminated:
-            title = noise.title or noise.url
-            wide = min(len(title), int(screen.width * 0.4)) if screen.live else 0
-            screen.row(Cell(title, wide), Cell(noise.why, style="dim"), indent=4)
+            screen.entry(Cell(noise.title or noise.url, 28), noise.why, style="dim", indent=4)
     screen.blank()
 
 
@@ -104,8 +102,11 @@ def show_filtered(screen: Screen, asked: Any, result: PagesFiltered) -> None:
     for verb, pages in (("keep", result.kept), ("drop", result.dropped)):
         for each in pages:
             cells = Cell(verb, 4, "green" if verb == "keep" else "red"), Cell(each.label, 9, "dim")
-            wide = min(len(each.url), int(screen.width * 0.4)) if screen.live else 0
-            screen.row(*cells, Cell(each.url, wide, "cyan"), Cell(each.why, style="dim"))
+            if not screen.live:
+                screen.row(*cells, Cell(each.url), Cell(each.why))
+                continue
+            screen.row(*cells, Cell(cut_middle(short_address(each.url), screen.width - 17), 0, "cyan"))
+            screen.line((each.why, "dim"), indent=17)
     if screen.live:
         counts = f"{count(result.kept_in_all, 'page')} kept, {result.dropped_in_all:,} dropped"
         screen.line((f"{counts}; {count(result.root, 'root page')}; {result.milliseconds:.1f} ms", "dim"))
