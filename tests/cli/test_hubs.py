@@ -52,6 +52,19 @@ def test_hubs(hubs: Path) -> None:
         ]
 
 
+def test_lists_that_have_the_page_come_first(place: Path) -> None:
+    """The far hub has the most links, the near one links to both pages, and the others to one."""
+    other = "https://other.example/"
+    far = page("https://far.example/", "https://one.example/", *(f"https://x{n}.example/" for n in range(30)))
+    near = [page(f"https://{name}.example/", *urls, *EIGHT[:size])
+            for name, size, *urls in (("one", 5, START), ("two", 7, START), ("both", 2, START, other))]  # fmt: skip
+    make(place / "web.cocite", [far, *near])
+    web = cocite.open(place / "web.cocite")
+    found = [answer.url for answer in web.hubs([START, other], criterion="out_degree")]
+    assert found == [f"https://{name}.example/" for name in ("both", "two", "one", "far")]
+    assert web.related(START, "hubfinder(criterion=out_degree)")[0].url == far.url  # as published: by score alone
+
+
 def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     web = cocite.open(hubs)
     assert [step["untrimmed"] for step in web.hubs(START, criterion=None, rounds=3).steps] == [3, 7]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +13,23 @@ from cocite.parameters import parameter
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cocite.related.methods import Method
-    from cocite.related.methods.hubfinder import Criterion
+    from cocite.related.methods.hubfinder import Criterion, Params
+    from cocite.related.neighbourhood.scores import Scores
     from cocite.results.answer import Answers
 
 UNLIMITED = 1 << 62
+MAX_DISTANCE = 6
+"""Links between a query page and a hub: one more than the rounds."""
 MAX_COMPARED_LINKS = 2_000_000
 """A round with more links is not compared with HITS: counting them would take more than half a second."""
 
 
 @operation(route="/api/hubs", tool="hubs", slow=True)
 class Hubs(Operation, Filters):
-    """Find hubs a few links away from some pages: pages that link to many others.
+    """Find hubs around some pages: pages that link to many others. Those that link to the pages themselves come first.
 
     HubFinder (Chirita, Olmedilla & Nejdl 2004) explores the links around the pages, and keeps the pages of highest
     global rank. A rank that isn't kept in the store is computed first; cocite rank keeps one. The result says how many
@@ -77,11 +83,10 @@ class Hubs(Operation, Filters):
     def run(self, web: Web) -> Answers:
         """The k best hubs or authorities; `steps` of the result are the rounds."""
         from cocite.related.methods import Method
-        from cocite.related.methods.hubfinder import relate
         from cocite.results.ask import ask, question
 
         chosen, compared = self.chosen(), UNLIMITED if self.untrimmed else MAX_COMPARED_LINKS
-        relating = partial(relate, criterion=self.rating, max_compared_links=compared)
+        relating = partial(nearest_first, criterion=self.rating, max_compared_links=compared)
         hubfinder = Method(chosen.name, chosen.params, relating)
         asked = question(web.graph, self.urls)
         return ask(web, asked, hubfinder, self.k, self.filters, self.explain)
@@ -110,3 +115,17 @@ class Hubs(Operation, Filters):
         none = {"out_degree": "has out-links", "in_degree": "has in-links"}
         what = none.get(params.criterion, f"has a value by {params.criterion or 'the criterion'}")
         return f"{around} none {what}: try another --by, or more --rounds"
+
+
+def nearest_first(web: Web, seeds: Sequence[int], params: Params, **options: Any) -> Scores:
+    """HubFinder's scores. Hubs are ordered by the number of query pages to which they link, distance, then score."""
+    import numpy as np
+
+    from cocite.related.methods.hubfinder import relate
+
+    found = relate(web, seeds, params, **options)
+    if params.kind != "hubs":
+        return found
+    distances = np.repeat([step["distance"] for step in found.steps], [step["explored"] for step in found.steps])
+    linked = sum(np.isin(found.pages, web.graph.links_to(seed)) for seed in found.used)
+    return replace(found, reached=(MAX_DISTANCE + 1) * linked + MAX_DISTANCE - distances)
