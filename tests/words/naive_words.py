@@ -63,12 +63,23 @@ def cosine(a: dict[str, float], b: dict[str, float]) -> float:
 
 
 def keyword_counts(graph: Graph, page: int) -> dict[str, int]:
-    """The words of a page that may be its keywords, and how often each occurs in it; for English pages."""
+    """The words of a page that may be its keywords, and how often each occurs in it; for English pages.
+
+    Of headings above links, a word counts once for each list, and only if two lists have it or a link text does.
+    """
     stop = {*stopwordsiso.stopwords("en"), *stopwordsiso.stopwords("zh"), "http", "https", "www"}
     named = [graph.title(page), *graph.headings(page)]
-    linked = [text for anchor, _, heading in links_into(graph, page) for text in (anchor, heading)]
-    for texts in ([*named, graph.text(page)] if graph.text(page) else [], linked, named):
-        words = [word for text in texts for word in terms_of(text[:300] if texts is linked else text)]
+    linked, lists = list[str](), list[str]()
+    for source in range(graph.pages):
+        links, headings, above = graph.links_from(source), graph.headings(source), set[str]()
+        for place in [at for at, target in enumerate(links.targets.tolist()) if target == page]:
+            linked += terms_of(graph.anchors(source)[place][:300])
+            block = int(links.blocks[place])
+            above |= set(terms_of(headings[block][:300])) if 0 <= block < len(headings) else set()
+        lists += above
+    linked += [word for word in lists if lists.count(word) > 1 or word in linked]
+    own = [word for text in [*named, graph.text(page)] for word in terms_of(text)] if graph.text(page) else []
+    for words in (own, linked, [word for text in named for word in terms_of(text)]):
         if counts := {word: words.count(word) for word in words if word not in stop}:
             return counts
     return {}

@@ -62,6 +62,27 @@ def test_anchor_texts_of_a_page_without_text(place: Path) -> None:
     assert words_of_page(graph, make_keywords(graph), C) == {"chess": 2, "games": 2, "engine": 1}
 
 
+def test_words_of_one_lists_headings_are_no_keywords(place: Path) -> None:
+    """As in a book of lists: its name is above every section."""
+    book = Page(A, links=[Link(C, "KeePassXC", 0)], headings=["Book of secrets (chapters) / Vaults"])
+    other = Page(B, links=[Link(C, "a vault", 0)], headings=["Vaults"])
+    graph = made(place, [book, other])
+    assert words_of_page(graph, make_keywords(graph), C) == {"vaults": 2, "keepassxc": 1, "vault": 1}
+
+
+def test_stop_words_of_the_lists_languages(place: Path) -> None:
+    """A German and an English list; `aus` is a stop word of the one."""
+    german = ["Aus dem Ausland und der Welt", "Was wir sonst noch gern lesen", "Das war auch nicht schlecht"]
+    lists = [
+        Page(A, links=[Link(C, "Aus der Zeitung", 0), Link(B, "x", 1), Link(B, "y", 2)], headings=german),
+        Page("https://d.example/", links=[Link(C, "Times of the day", 0), Link(B, "aus", 0)], headings=["News"]),
+    ]
+    graph = made(place, lists)
+    keywords = make_keywords(graph)
+    assert set(words_of_page(graph, keywords, C)) == {"times", "day", "zeitung"}
+    assert not {"aus", "der", "wir", "und", "noch", "sonst"} & set(keywords.words)
+
+
 def test_title_and_headings_where_there_is_nothing_else(place: Path) -> None:
     graph = made(place, [Page(A, "Endgame tables"), Page(B, "Chess", text="the and of", headings=["Rook"])])
     keywords = make_keywords(graph)

@@ -8,7 +8,8 @@ sample is read.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import unquote
@@ -22,7 +23,7 @@ from cocite.graph.arrays import NOINDEX, rows_of
 from cocite.graph.generation import Progress
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
-from cocite.words.tokens import prepare
+from cocite.words.tokens import language_of, prepare, terms_of
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
 CHUNK_PAGES = 1 << 12  # pages read at a time
@@ -33,6 +34,8 @@ SAMPLE_LINKS = 10_000  # in-links read of one page, about
 MAX_LINE_CHARACTERS = 300
 MAX_TEXT_CHARACTERS = 1 << 20
 MAX_TEXTS = {"anchors": 64, "contexts": 16, "headings": 16}  # different texts of links kept for a page, by column
+MAX_LANGUAGES = 16  # different languages of lists kept for a page
+LANGUAGE_CHARACTERS = 4000  # characters of a list's link texts that show its language
 MAX_FILES = 256
 _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\d?\.)?", re.IGNORECASE)
 
@@ -46,6 +49,7 @@ class LinkTexts:
     anchors: list[tuple[str, int]]
     contexts: list[tuple[str, int]]  # the words around the links
     headings: list[tuple[str, int]]  # of the sections with the links
+    languages: list[tuple[str, int]] = field(default_factory=list)  # of the lists, if they are wanted
 
 
 NO_LINK_TEXTS = LinkTexts([], [], [])
@@ -93,13 +97,13 @@ def address_words(address: str) -> str:
 
 
 def texts_of_pages(
-    graph: Graph, folder: Path, memory: int, progress: Progress, stage: str
+    graph: Graph, folder: Path, memory: int, progress: Progress, stage: str, languages: bool = False
 ) -> Iterator[tuple[int, dict[str, str], LinkTexts]]:
     """Yield (page, its own texts by column, the texts of links to it) in page order.
 
     Aliases and pages that ask not to be indexed are skipped. `folder` is for temporary files.
     """
-    of_links = PageReader(link_texts(graph, folder, memory, progress))
+    of_links = PageReader(link_texts(graph, folder, memory, progress, languages))
     own = {
         name: PageReader((page, raw.decode("utf-8", "replace")) for page, raw in graph.texts.column(name).items())
         for name in ("title", "headings", "text")
@@ -117,21 +121,26 @@ def texts_of_pages(
         progress(stage, count, graph.pages)
 
 
-def link_texts(graph: Graph, folder: Path, memory: int, progress: Progress) -> Iterator[tuple[int, LinkTexts]]:
-    """Yield (page, texts of links to it) in page order, of pages that have any. `folder` is for temporary files."""
+def link_texts(
+    graph: Graph, folder: Path, memory: int, progress: Progress, languages: bool = False
+) -> Iterator[tuple[int, LinkTexts]]:
+    """Yield (page, texts of links to it) in page order, of pages that have any. `folder` is for temporary files.
+
+    `languages` are those of the linking pages, if they are wanted.
+    """
     if not any(len(graph.array(f"{name}.pages")) for name in MAX_TEXTS):
         return
     stored = sum(len(graph.array(f"{name}.data")) for name in MAX_TEXTS)
     # Stored texts take a fifth of the space.
     borders = cut_targets(graph, min(MAX_FILES, 1 + stored * 20 // memory), SAMPLE_LINKS)
     files = [folder / f"{number}.arrow" for number in range(len(borders) - 1)]
-    split_by_target(graph, borders, files, progress)
+    split_by_target(graph, borders, files, progress, languages)
     for file in files:
         with pa.OSFile(str(file)) as source:
             table = pa.ipc.open_stream(source).read_all()
         file.unlink()
         found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], []))
-        for name, maximum in MAX_TEXTS.items():
+        for name, maximum in columns_of(languages).items():
             for page, text, count in count_texts(table["target"], table[name], maximum):
                 getattr(found[page], name).append((text, count))
         yield from sorted(found.items())
@@ -148,15 +157,23 @@ def cut_targets(graph: Graph, ranges: int, sample: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], inner, [graph.pages]]))
 
 
-def split_by_target(graph: Graph, borders: NDArray[np.int64], files: list[Path], progress: Progress) -> None:
+def columns_of(languages: bool) -> dict[str, int]:
+    """The columns of texts, and how many different texts are kept for a page."""
+    return MAX_TEXTS | ({"languages": MAX_LANGUAGES} if languages else {})
+
+
+def split_by_target(
+    graph: Graph, borders: NDArray[np.int64], files: list[Path], progress: Progress, languages: bool = False
+) -> None:
     """Write every link that has texts to the file of its target's range."""
-    schema = pa.schema([("target", pa.uint32()), *((name, pa.string()) for name in MAX_TEXTS)])
+    names = list(columns_of(languages))
+    schema = pa.schema([("target", pa.uint32()), *((name, pa.string()) for name in names)])
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     writers = [pa.ipc.new_stream(str(file), schema, options=options) for file in files]
     try:
-        for targets, texts in read_link_texts(graph, progress):
+        for targets, texts in read_link_texts(graph, progress, languages):
             of_range = np.searchsorted(borders, targets, side="right") - 1
-            columns = [pa.array(targets), *(pa.array(texts[name], pa.string()) for name in MAX_TEXTS)]
+            columns = [pa.array(targets), *(pa.array(texts[name], pa.string()) for name in names)]
             batch = pa.record_batch(columns, schema)
             for number in np.unique(of_range).tolist():
                 chosen = np.flatnonzero(of_range == number)
@@ -166,10 +183,12 @@ def split_by_target(graph: Graph, borders: NDArray[np.int64], files: list[Path],
             writer.close()
 
 
-def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[np.uint32], dict[str, list[str]]]]:
+def read_link_texts(
+    graph: Graph, progress: Progress, languages: bool = False
+) -> Iterator[tuple[NDArray[np.uint32], dict[str, list[str]]]]:
     """Yield targets of links and their texts, about CHUNK_LINKS at a time."""
     targets: list[NDArray[np.uint32]] = []
-    texts: dict[str, list[str]] = {name: [] for name in MAX_TEXTS}
+    texts: dict[str, list[str]] = {name: [] for name in columns_of(languages)}
     columns = {name: PageReader(lines_of(graph, name)) for name in MAX_TEXTS}
     pages_with = [graph.array(f"{name}.pages") for name in MAX_TEXTS]
     for first, starts, links in graph.iter_links(CHUNK_PAGES):
@@ -185,13 +204,21 @@ def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[
             places["headings"] = links.blocks[low:high][chosen].tolist()
             for name, own in lines.items():
                 texts[name] += [own[at] if 0 <= at < len(own) else "" for at in places[name]]
+            if languages:
+                texts["languages"] += [language_of_list(graph.facts.language(page), lines)] * len(chosen)
             targets.append(links.targets[low:high][chosen])
             if len(texts["anchors"]) >= CHUNK_LINKS:
                 yield np.concatenate(targets), texts
-                targets, texts = [], {name: [] for name in MAX_TEXTS}
+                targets, texts = [], {name: [] for name in columns_of(languages)}
         progress("reading anchor texts", int(starts[-1]), len(graph.links))
     if targets:
         yield np.concatenate(targets), texts
+
+
+def language_of_list(declared: str, lines: dict[str, list[str]]) -> str:
+    """The language of a list: the declared one, or that of its headings and link texts."""
+    texts = chain.from_iterable(lines[name] for name in ("headings", "contexts", "anchors"))
+    return language_of(set() if declared else set(terms_of("\n".join(texts)[:LANGUAGE_CHARACTERS])), declared)
 
 
 def lines_of(graph: Graph, name: str) -> Iterator[tuple[int, list[str]]]:

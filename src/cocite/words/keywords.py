@@ -1,7 +1,9 @@
 """The keywords of pages: the most frequent words of each page that aren't stop words, stored as side data `keywords`.
 
 The words of a page with text are those of its title, headings and text. Of others, those of links to it: anchor texts
-and the headings above them, by the number of links that use each; if that gives no keyword, title and headings. Among
+and the headings above them, by the number of links that use each; if that gives no keyword, title and headings. A word
+of one list's headings alone says what the list is about, so it is no keyword. Stop words are those of the page's
+language; in texts of links, of the languages of all lists that link to it. Among
 equally frequent words the first are taken: titles before headings before text; anchor texts before headings, the most
 used first, then by alphabet. Nothing depends on the numbers of pages. Pages that ask not to be indexed have none.
 """
@@ -87,9 +89,11 @@ def make_keywords(
         raise BadParameter(f"per_page is {per_page}: give a number from 1 to {MAX_PER_PAGE}")
     collected, terms = PageWords(graph.pages), lru_cache(CACHED_TEXTS)(terms_of)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
-        for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, "choosing keywords of pages"):
+        for page, own, links in texts_of_pages(
+            graph, Path(temporary), memory, progress, "choosing keywords of pages", True
+        ):
             sources = counted_words(own, links, graph.facts.language(page), terms)
-            choices = (choose(words, language, per_page) for words, language in sources)
+            choices = (choose(words, stop, per_page) for words, stop in sources)
             collected.add(page, next(filter(None, choices), []))
     return collected.index(per_page)
 
@@ -101,7 +105,7 @@ def pack_keywords(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str,
     return {"params": {"per_page": made.per_page}, "made": made.made}, arrays | arrays_of(words=made.words)
 
 
-KEYWORDS = WordData("keywords", "keyword index", "keywords", 1, pack_keywords, read_keywords)
+KEYWORDS = WordData("keywords", "keyword index", "keywords", 2, pack_keywords, read_keywords)
 open_keywords, ready_keywords, build_keywords = KEYWORDS.open, KEYWORDS.ready, KEYWORDS.build
 
 
@@ -133,22 +137,29 @@ class PageWords:
 
 def counted_words(
     own: dict[str, str], links: LinkTexts, declared: str, terms: Callable[[str], list[str]]
-) -> Iterator[tuple[Counter[str], str]]:
-    """Yield the counts of a page's words from each source, the best first, and the declared language."""
+) -> Iterator[tuple[Counter[str], frozenset[str]]]:
+    """Yield the counts of a page's words from each source, the best first, and their stop words."""
     named = f"{own['title']}\n{own['headings']}"
     if own["text"]:
-        yield Counter(terms_of(f"{named}\n{own['text'][:MAX_CHARACTERS]}")), declared
-    words: Counter[str] = Counter()
-    for text, count in (*links.anchors, *links.headings):
+        words = Counter(terms_of(f"{named}\n{own['text'][:MAX_CHARACTERS]}"))
+        yield words, stop_words(language_of(words, declared))
+    linked, lists = Counter[str](), Counter[str]()
+    for text, count in links.anchors:
         for term in terms(text):
-            words[term] += count
-    yield words, ""
-    yield Counter(terms_of(named[:MAX_CHARACTERS])), declared
+            linked[term] += count
+    for text, count in links.headings:
+        for term in dict.fromkeys(terms(text)):
+            lists[term] += count
+    for term, count in lists.items():
+        if count > 1 or term in linked:
+            linked[term] += count
+    yield linked, stop_words(language_of(linked)).union(*(stop_words(language) for language, _ in links.languages))
+    words = Counter(terms_of(named[:MAX_CHARACTERS]))
+    yield words, stop_words(language_of(words, declared))
 
 
-def choose(words: Counter[str], declared: str, per_page: int) -> list[tuple[str, int]]:
+def choose(words: Counter[str], stop: frozenset[str], per_page: int) -> list[tuple[str, int]]:
     """The most frequent words that aren't stop words, nor pairs of characters that are; ties by first occurrence."""
-    stop = stop_words(language_of(words, declared))
 
     def is_kept(counted: tuple[str, int]) -> bool:
         word = counted[0]
