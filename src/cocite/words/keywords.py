@@ -2,7 +2,7 @@
 
 The words of a page with text are those of its title, headings and text. Of others, those of links to it: anchor texts
 and the headings above them, by the number of links that use each; if that gives no keyword, title and headings. A word
-of one list's headings alone says what the list is about, so it is no keyword. Stop words are those of the page's
+of one list's headings alone says what the list is about, so it is not one. Stop words are those of the page's
 language; in texts of links, of the languages of all lists that link to it. Among
 equally frequent words the first are taken: titles before headings before text; anchor texts before headings, the most
 used first, then by alphabet. Nothing depends on the numbers of pages. Pages that ask not to be indexed have none.
