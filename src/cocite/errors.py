@@ -41,6 +41,10 @@ class BadParameter(CociteError):
     """A parameter is unknown, of the wrong type or out of range."""
 
 
+class TooMuchWork(CociteError):
+    """A question takes more work than its budget, or was cancelled."""
+
+
 def os_message(error: OSError) -> str:
     """An error of the operating system, with advice."""
     where = f"{error.filename}: " if error.filename else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.http.cache import ENTRY_BYTES, AnswerKeys, Cache
-from cocite.http.responses import Reply
+from cocite.http.responses import Reply, etag
 
 
 def reply(size: int) -> Reply:
@@ -32,7 +34,7 @@ def test_one_answer_does_not_fill_the_cache() -> None:
 
 def test_requests_lead_to_keys_and_are_counted() -> None:
     cache = Cache(20_000)
-    keys = AnswerKeys("related", "edition", (("a",),))
+    keys = AnswerKeys("related", "edition", (b"a",))
     cache.remember(b"/x?y", keys)
     assert cache.keys_of(b"/x?y") == keys
     assert cache.keys_of(b"/x?z") is None
@@ -44,7 +46,7 @@ def test_requests_lead_to_keys_and_are_counted() -> None:
 
 def test_uncached_answers_do_not_count() -> None:
     """It is packed when it is sent, whether the cache took it, has dropped it since, or was emptied."""
-    cache, large, gone = Cache(8 * 2000), reply(5000), reply(1200)
+    cache, large, gone = Cache(8 * 3000), reply(5000), reply(1200)
     cache.put("large", large)
     cache.put("gone", gone)
     cache.clear()
@@ -77,3 +79,20 @@ def test_bytes_are_the_sum_of_the_entries(steps: list[tuple[str, int, int]]) -> 
         assert cache.bytes <= 20_000
     cache.clear()
     assert (cache.bytes, len(cache)) == (0, 0)
+
+
+def test_no_more_memory_is_held_than_counted() -> None:
+    """By tracemalloc: small answers, long requests with several keys, and errors."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        cache = Cache(2 << 20)
+        for n in range(6000):
+            tags = tuple(etag("edition", n, load) for load in range(4))
+            cache.put(tags[0], Reply(404 if n % 2 else 200, b"%06d" % n * 20, etag=etag("missing", n)))
+            cache.remember(b"/api/related?url=%d" % n + b"x" * (n % 3000), AnswerKeys("related", "edition", tags))
+        held = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert len(cache) > 200 and cache.evictions > 1000
+    assert held <= cache.bytes <= 2 << 20

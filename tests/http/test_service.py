@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from cocite.budget import CANCELLED, LIMITED, STATE, Budget, current
 from cocite.http.questions import BUSY, IDLE, NORMAL, SWAMPED, OperationQuestion
 from cocite.http.responses import RefusedRequest
-from cocite.http.service import Service
+from cocite.http.service import Asker, Service
 from cocite.operations.pages.related import Related
 from cocite.related.methods import method
 from cocite.snapshot import Snapshot
@@ -170,10 +171,12 @@ class Slow:
     def __init__(self) -> None:
         self.go, self.begun = threading.Event(), threading.Semaphore(0)
         self.times = 0
+        self.budgets: list[Budget] = []
 
     def question(self, number: int, slow: bool = False) -> Plain:
         def find(_: Snapshot) -> dict[str, int]:
             self.times += 1
+            self.budgets.append(current())
             self.begun.release()
             assert self.go.wait(20)
             return {"number": number}
@@ -195,24 +198,40 @@ def test_the_same_question_at_once_is_worked_on_once(server: Asking) -> None:
     assert counted(server, "shared_total") == 4
 
 
-def test_a_timeout_is_reported_and_the_answer_is_cached(made: Path) -> None:
+def test_a_timeout_is_reported_and_the_work_is_cancelled(made: Path) -> None:
     server, slow = Asking(made, timeout=0.05), Slow()
     with pytest.raises(RefusedRequest) as caught:
         server.run(server.service.answer(slow.question(1)))
     reply = caught.value.reply()
     assert (reply.status, caught.value.kind) == (503, "Timeout")
     assert dict(reply.extra)[b"retry-after"] == b"2"
+    assert not server.service._pending
+    assert [int(each[STATE]) for each in slow.budgets] == [CANCELLED]
     slow.go.set()
+    server.close()
 
-    async def later() -> bytes:
-        for _ in range(200):
-            await asyncio.sleep(0.01)
-            if not server.service._pending:
-                break
-        return (await server.service.answer(slow.question(1))).body
 
-    assert server.run(later()) == b'{"number":1}'
-    assert slow.times == 1  # what came too late was kept
+def test_work_is_cancelled_when_the_last_client_has_gone(made: Path) -> None:
+    server, slow = Asking(made, timeout=20.0), Slow()
+
+    async def leave() -> list[int]:
+        loop, states = asyncio.get_running_loop(), list[int]()
+        gone = [loop.create_future() for _ in range(2)]
+        tasks = [asyncio.create_task(server.service.answer(slow.question(1), asker=Asker("a", each))) for each in gone]
+        await asyncio.to_thread(slow.begun.acquire)
+        for each, task in zip(gone, tasks, strict=True):
+            each.set_result(None)
+            with pytest.raises(RefusedRequest, match="went away"):
+                await task
+            states.append(int(slow.budgets[0][STATE]))
+        again = asyncio.create_task(server.service.answer(slow.question(1)))  # begins anew
+        await asyncio.sleep(0.05)
+        slow.go.set()
+        assert (await again).status == 200
+        return states
+
+    assert server.run(leave()) == [LIMITED, CANCELLED]
+    assert slow.times == 2
     server.close()
 
 
@@ -221,7 +240,8 @@ def test_too_many_requests_are_rejected_and_it_recovers(made: Path) -> None:
     kept = server.get(RELATED)
 
     async def crowd() -> tuple[list[int], Response, Response, list[int]]:
-        tasks = [asyncio.create_task(server.service.answer(slow.question(n))) for n in range(8)]
+        same = Asker("192.0.2.1")
+        tasks = [asyncio.create_task(server.service.answer(slow.question(n), asker=same)) for n in range(8)]
         await asyncio.sleep(0.1)
         refused = [task.exception().status for task in tasks if task.done()]  # type: ignore[union-attr]
         at_once = await server.ask("GET", f"{RELATED}&k=7"), await server.ask("GET", RELATED)

@@ -64,6 +64,48 @@ def test_a_further_thread_begins_only_after_a_while(monkeypatch: pytest.MonkeyPa
     assert asyncio.run(work()) == (1, 2, 1)
 
 
+def test_clients_take_turns_by_the_time_that_they_used() -> None:
+    go, done = threading.Event(), list[str]()
+
+    async def work() -> list[str]:
+        gate = WorkQueue("t", 1, 100)
+        await gate.run(lambda: time.sleep(0.03), 5.0, "greedy")
+        first = asyncio.create_task(gate.run(lambda: go.wait(10), 10.0, "other"))
+        await settled()
+        names = ["greedy"] * 10 + ["honest"] * 2
+        tasks = [asyncio.create_task(gate.run(lambda n=n: done.append(n), 10.0, n)) for n in names]  # type: ignore[misc]
+        await settled()
+        go.set()
+        await asyncio.gather(first, *tasks)
+        gate.close()
+        return done
+
+    assert asyncio.run(work())[:2] == ["honest"] * 2
+
+
+def test_whoever_fills_the_queue_makes_room() -> None:
+    go = threading.Event()
+
+    async def work() -> None:
+        gate = WorkQueue("t", 1, 4)
+        first = asyncio.create_task(gate.run(lambda: go.wait(10), 10.0, "greedy"))
+        await settled()
+        greedy = [asyncio.create_task(gate.run(lambda: None, 10.0, "greedy")) for _ in range(4)]
+        await settled()
+        assert gate.refuses("greedy") and not gate.refuses("honest")
+        honest = [asyncio.create_task(gate.run(lambda: 7, 10.0, "honest")) for _ in range(3)]
+        await settled()
+        assert [task.done() for task in greedy] == [False, False, True, True]
+        assert all(isinstance(task.exception(), RefusedRequest) for task in greedy[2:])
+        assert isinstance(honest[2].exception(), RefusedRequest)  # both have two now
+        go.set()
+        assert await honest[0] == await honest[1] == 7
+        await asyncio.gather(first, *greedy[:2])
+        gate.close()
+
+    asyncio.run(work())
+
+
 def test_a_cancelled_request_leaves_the_queue() -> None:
     go = threading.Event()
 

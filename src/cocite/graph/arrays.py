@@ -12,7 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadParameter, BadStore
+from cocite.budget import stopped
+from cocite.errors import BadParameter, BadStore, CociteError
 from cocite.graph.generation import FORMAT_NUMBER, changed_arrays, empty_array, map_array, read_current
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
@@ -98,9 +99,9 @@ class Arrays(dict[str, NDArray[Any]]):
         values = self[name]
         return values[first : first + count] if len(values) else np.zeros(count, values.dtype)
 
-    def damaged(self) -> BadStore:
-        """The error for lists, names or texts that cannot be read."""
-        return BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
+    def damaged(self) -> CociteError:
+        """The error for lists, names or texts that cannot be read; or that were not, as the budget is spent."""
+        return stopped() or BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
 
 
 def invalid_manifest(path: Path, where: str = "") -> BadStore:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.budget import current
 from cocite.graph.arrays import PER_BASE, Arrays, rows_of
 from cocite.graph.huffman import Code
 from cocite.kernels.codec.attributes import all_blocks, all_flags
@@ -45,14 +46,22 @@ class GraphLinks:
     def __len__(self) -> int:
         return self._arrays.links
 
-    @cached_property
+    @property
     def out(self) -> Lists:
-        """Links out, as kernels take them."""
+        """Links out, as kernels take them, with the budget of this thread."""
+        return self._out._replace(budget=current())
+
+    @property
+    def into(self) -> Lists:
+        """Links in, as kernels take them, with the budget of this thread."""
+        return self._into._replace(budget=current())
+
+    @cached_property
+    def _out(self) -> Lists:
         return self._lists("out")
 
     @cached_property
-    def into(self) -> Lists:
-        """Links in, as kernels take them."""
+    def _into(self) -> Lists:
         return self._lists("in")
 
     def _lists(self, direction: str) -> Lists:
@@ -61,12 +70,16 @@ class GraphLinks:
         except ValueError as error:
             raise self._arrays.damaged() from error
 
-    @cached_property
+    @property
     def out_in_part(self) -> OutLists:
         """Links out with the entry points into long lists."""
+        return OutLists(self.out, *self._entries)
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[Any], ...]:
         parts = "long.page", "long.first", "skip.bit", "skip.before", "skip.attribute"
         more = "long.link", "long.target", "long.place"
-        return OutLists(self.out, *(self._arrays[f"out.{part}"] for part in (*parts, *more)))
+        return tuple(self._arrays[f"out.{part}"] for part in (*parts, *more))
 
     @cached_property
     def repeats(self) -> Repeats:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadParameter, BadStore
+from cocite.errors import BadParameter, CociteError
 from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays, rows_of
 from cocite.graph.links import GraphLinks, OutLinks
 from cocite.graph.names import PageNames
@@ -166,7 +166,7 @@ class Graph:
         """An array of the store, by its name in FORMAT.md."""
         return self.arrays[name]
 
-    def damaged(self) -> BadStore:
+    def damaged(self) -> CociteError:
         """The error for lists, names or texts that cannot be read."""
         return self.arrays.damaged()
 

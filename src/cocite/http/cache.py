@@ -1,29 +1,31 @@
 """A size-bounded LRU cache of replies. Only the event loop uses it.
 
-A reply is found by its key: the edition of the store, and everything that the answer depends on. A request that was
-answered before is found by its bytes, which lead to the keys of its answers: asking again costs no parsing.
+A reply is found by its ETag, a digest of the edition of the store and of everything that the answer depends on. A
+request that was answered before is found by its bytes, which lead to the ETags of its answers: asking again costs no
+parsing. Nothing else is kept, so the size is that of the bodies, of the requests, and of a fixed part for each.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
 from typing import NamedTuple
 
 from cocite.http.responses import Reply
 
-ENTRY_BYTES = 600
-"""What an entry takes beside its body: objects, headers, its key. Measured with tracemalloc: 480 to 700."""
+ENTRY_BYTES = 1000
+"""What an entry takes beside its body or request: objects, headers, ETags. tests/http/test_cache.py measures it."""
+MAX_REMEMBERED_REQUEST_BYTES = 4096
+"""A longer request is parsed again when it comes again; its answer is cached all the same."""
 MAX_SHARE = 8
 """One reply may take 1/8 of the cache."""
 
 
 class AnswerKeys(NamedTuple):
-    """The keys of a request's answers: one for each load level, the fullest answer first, or one for all."""
+    """The ETags of a request's answers: one for each load level, the fullest answer first, or one for all."""
 
     route: str
     edition: str
-    keys: tuple[Hashable, ...]
+    keys: tuple[bytes, ...]
 
 
 class Cache:
@@ -31,20 +33,20 @@ class Cache:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self.bytes, self.evictions = max_bytes, 0, 0
-        self._replies: OrderedDict[Hashable, Reply] = OrderedDict()
+        self._replies: OrderedDict[bytes, Reply] = OrderedDict()
         self._requests: OrderedDict[bytes, AnswerKeys] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._replies)
 
-    def get(self, key: Hashable) -> Reply | None:
+    def get(self, key: bytes) -> Reply | None:
         """The reply with a key."""
         found = self._replies.get(key)
         if found is not None:
             self._replies.move_to_end(key)
         return found
 
-    def put(self, key: Hashable, reply: Reply) -> None:
+    def put(self, key: bytes, reply: Reply) -> None:
         """Add a reply."""
         if size_of(reply) * MAX_SHARE > self._max_bytes:
             return
@@ -67,7 +69,9 @@ class Cache:
         return found
 
     def remember(self, request: bytes, keys: AnswerKeys) -> None:
-        """Remember the keys of a request."""
+        """Remember the keys of a request, unless it is long."""
+        if len(request) > MAX_REMEMBERED_REQUEST_BYTES:
+            return
         added = 0 if request in self._requests else len(request) + ENTRY_BYTES
         self._requests[request] = keys
         self._requests.move_to_end(request)

@@ -11,6 +11,7 @@ import asyncio
 import re
 import time
 import traceback
+from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -21,7 +22,7 @@ from cocite.http.access import Access
 from cocite.http.connection import client_of
 from cocite.http.questions import HttpQuestion, OperationQuestion, route_name, routes
 from cocite.http.responses import INTERNAL_ERROR, RefusedRequest, Reply, error_reply, matches, reply_to
-from cocite.http.service import Service
+from cocite.http.service import Asker, Service
 from cocite.http.settings import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from cocite.operations.declare import Operation
 
@@ -96,7 +97,8 @@ class Front:
                 exchange.route, reply = cached
                 service.metrics.count("cache_hits")
                 return reply
-            if service.quick.full and exchange.path in self._routes and exchange.path not in CHEAP_ROUTES:
+            is_costly = exchange.path in self._routes and exchange.path not in CHEAP_ROUTES
+            if is_costly and service.quick.refuses(exchange.client):
                 exchange.route = route_name(self._routes[exchange.path])
                 service.metrics.count("shed")
                 return service.quick.refusal().reply()
@@ -133,8 +135,10 @@ class Exchange:
 
     async def ask(self, operation: type[Operation]) -> Reply:
         """The reply to a question of the API."""
+        query = self.scope["query_string"]
         try:
-            return await self.answer(OperationQuestion.read(operation, self.scope["query_string"]))
+            read = partial(OperationQuestion.read, operation, query)
+            return await self.answer(await self._service.in_thread(read, len(query), self.client))
         except CociteError as error:
             return reply_to(error)
         except RefusedRequest as error:
@@ -143,7 +147,9 @@ class Exchange:
     async def answer(self, question: HttpQuestion) -> Reply:
         """The reply to a question; raises RefusedRequest."""
         self.route = question.route
-        return await self._service.answer(question, self.key if self.is_read else b"", self.if_none_match)
+        connection = self.scope.get("connection")
+        asker = Asker(self.client, connection.lost if connection is not None else None)
+        return await self._service.answer(question, self.key if self.is_read else b"", self.if_none_match, asker)
 
     async def send(self, reply: Reply) -> None:
         """Send a reply: 304 if the client has it, else compressed if the client accepts that."""

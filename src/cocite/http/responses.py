@@ -87,6 +87,7 @@ ERRORS: dict[type[CociteError], tuple[int, str]] = {
     UnknownWord: (404, "Try one of the nearest known words"),
     errors.UnknownMethod: (422, "See /api/methods for all methods"),
     errors.BadParameter: (422, "See /docs for the parameters of each route"),
+    errors.TooMuchWork: (422, "Ask about fewer pages, or give smaller parameters"),
     errors.BadSource: (422, "Send one page record as a JSON object; /docs shows one"),
     BadStore: (503, "Try again later; the log of the server says more"),
 }

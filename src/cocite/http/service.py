@@ -12,18 +12,20 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
+from cocite.budget import Budget, cancel, limited, new_budget
+from cocite.errors import BadStore, CociteError, TooMuchWork, UnknownPage, UnknownWord
 from cocite.graph.side import FOLDER
 from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
-from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, Key, OperationQuestion
+from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, OperationQuestion
 from cocite.http.responses import RefusedRequest, Reply, etag, matches, reply_to
 from cocite.http.settings import Settings
-from cocite.http.threads import WorkQueue, run_in_thread
+from cocite.http.threads import Output, WorkQueue, run_in_thread
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
@@ -33,12 +35,40 @@ BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
+MAX_READ_AT_ONCE_BYTES = 1 << 11
+"""Longer requests are read in a thread."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
 """Recent questions that a new snapshot answers before it replaces the current one."""
 VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
 """Verifying sleeps so many times as long as it reads: it takes 1/41 of a core while serving, at most 2.5 %."""
 MAX_INDEX_WAIT_SECONDS = 300.0
 """How long a new generation may lack the search index that the previous one had."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who waits for an answer: the client, and what is done when it goes away."""
+
+    client: str = ""
+    lost: asyncio.Future[None] | None = None
+
+
+@dataclass(eq=False)
+class Pending:
+    """A question that is being answered, for some requests. When the last of them has gone, it is cancelled."""
+
+    task: asyncio.Task[Reply]
+    budget: Budget
+    requests: int = 0
+
+    def leave(self) -> bool:
+        """One request less; returns whether the question is cancelled."""
+        self.requests -= 1
+        if self.requests or self.task.done():
+            return False
+        cancel(self.budget)
+        self.task.cancel()
+        return True
 
 
 class Service:
@@ -50,8 +80,8 @@ class Service:
         threads, waiting = settings.max_threads, settings.max_waiting
         self.quick = WorkQueue("quick", threads, waiting)
         self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4))
-        self._pending: dict[tuple[str, Key], asyncio.Task[Reply]] = {}
-        self._recent: OrderedDict[Key, HttpQuestion] = OrderedDict()
+        self._pending: dict[bytes, Pending] = {}
+        self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
         self.stopping = False
 
@@ -86,21 +116,37 @@ class Service:
 
     def _fullest(self, keys: AnswerKeys, load: int) -> Reply | None:
         """The fullest answer in the cache, at least as full as the load asks for."""
-        for key in dict.fromkeys(keys.keys[: load + 1]):
-            found = self.cache.get((keys.edition, key))
+        for tag in dict.fromkeys(keys.keys[: load + 1]):
+            found = self.cache.get(tag)
             if found is not None:
                 return found
         return None
 
-    async def answer(self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"") -> Reply:
+    async def in_thread(self, work: Callable[[], Output], size: int, client: str) -> Output:
+        """Read a request of some size: a long one in a thread, as 60 kB of addresses take 0.1 s.
+
+        Raises RefusedRequest, and what `work` raises.
+        """
+        if size <= MAX_READ_AT_ONCE_BYTES:
+            return work()
+        try:
+            return await self.quick.run(work, self.settings.timeout, client)
+        except TimeoutError:
+            raise self.quick.refusal() from None
+
+    async def answer(
+        self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"", asker: Asker | None = None
+    ) -> Reply:
         """The reply to a question; `request` are the bytes that ask it, if they say everything.
 
         Raises RefusedRequest.
         """
+        asker = asker or Asker()
         web, load = self.web, self.load()
         self.refuse_damaged()
-        keys = question.keys(web)
-        every = AnswerKeys(question.route, web.edition, keys)
+        keys = await self.in_thread(partial(question.keys, web), len(request), asker.client)
+        tags = {key: etag(web.edition, key) for key in keys}  # the cache keeps these: a key may have 60 kB
+        every = AnswerKeys(question.route, web.edition, tuple(tags[key] for key in keys))
         if request:
             self.cache.remember(request, every)
         found = self._fullest(every, load)
@@ -108,51 +154,64 @@ class Service:
             self.metrics.count("cache_hits")
             return found
         named = if_none_match.strip() not in (b"", b"*")  # "*" names no answer: it must be computed
-        for key in dict.fromkeys(keys[: load + 1]) if named else ():
-            tag = etag(web.edition, key)
+        for tag in dict.fromkeys(every.keys[: load + 1]) if named else ():
             if matches(if_none_match, tag):  # the client has this answer, whether or not the cache does
                 self.metrics.count("not_modified")
                 return Reply(304, b"", etag=tag)
-        full = (web.edition, keys[min(load, len(keys) - 1)])
-        task = self._pending.get(full)
-        self.metrics.count("cache_misses" if task is None else "shared")
-        if task is None:
-            task = self._pending[full] = asyncio.create_task(self._compute(question, web, load, full))
-            task.add_done_callback(lambda done: self._forget(full, done))
-        done, _ = await asyncio.wait((task,), timeout=self.settings.timeout)
-        if not done:
-            self.metrics.count("timeouts")
-            raise self._timed_out(question)
-        return task.result()
-
-    async def _compute(self, question: HttpQuestion, web: Snapshot, load: int, full: tuple[str, Key]) -> Reply:
-        queue = self.slow if question.slow else self.quick
+        tag = every.keys[min(load, len(keys) - 1)]
+        pending = self._pending.get(tag)
+        self.metrics.count("cache_misses" if pending is None else "shared")
+        if pending is None:
+            budget = new_budget(self.settings.max_links)
+            task = asyncio.create_task(self._compute(question, web, load, tag, budget, asker.client))
+            pending = self._pending[tag] = Pending(task, budget)
+            task.add_done_callback(partial(self._forget, tag))
+        pending.requests += 1
+        watched = (pending.task,) if asker.lost is None else (pending.task, asker.lost)
         try:
-            reply = await queue.run(lambda: self._reply(question, web, load, full), self.settings.timeout)
+            done, _ = await asyncio.wait(watched, timeout=self.settings.timeout, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if pending.leave():
+                self._pending.pop(tag, None)  # at once: who asks now begins anew
+        if pending.task in done:
+            return pending.task.result()
+        if done:
+            raise RefusedRequest(400, "Gone", "The client went away before the answer was ready", "Ask again")
+        self.metrics.count("timeouts")
+        raise self._timed_out(question)
+
+    async def _compute(
+        self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget, client: str
+    ) -> Reply:
+        queue, edition = self.slow if question.slow else self.quick, web.edition
+        work = partial(self._reply, question, web, load, tag, budget)
+        try:
+            reply = await queue.run(work, self.settings.timeout, client)
         except TimeoutError:
             raise self._timed_out(question) from None
         except RefusedRequest:
             self.metrics.count("shed")
             raise
-        if reply.etag and full[0] == self.web.edition:
-            self.cache.put(full, reply)
-            if not question.slow:  # the latest quick questions warm up a new snapshot
-                self._recent[full[1]] = question
-                self._recent.move_to_end(full[1])
+        if reply.etag and edition == self.web.edition:
+            self.cache.put(tag, reply)
+            if not question.slow:  # the latest quick questions, which are about one page, warm up a new snapshot
+                self._recent[tag] = question
+                self._recent.move_to_end(tag)
                 if len(self._recent) > MAX_WARM_UP_QUESTIONS:
                     self._recent.popitem(last=False)
         self.metrics.count(LOAD_LEVELS[load])
         return reply
 
-    def _reply(self, question: HttpQuestion, web: Snapshot, load: int, full: tuple[str, Key]) -> Reply:
+    def _reply(self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget) -> Reply:
         """In a thread: the answer, or the error of the question."""
         try:
-            reply = question.work(web, load)
-            reply.etag = etag(*full)
+            with limited(budget):
+                reply = question.work(web, load)
+            reply.etag = tag
         except CociteError as error:
             reply = reply_to(error)
-            if isinstance(error, UnknownPage | UnknownWord):
-                reply.etag = etag("missing", *full)  # cached, as it costs as much as an answer; but never a 304
+            if isinstance(error, UnknownPage | UnknownWord | TooMuchWork):
+                reply.etag = etag("missing", tag)  # cached, as it costs as much as an answer; but never a 304
             if isinstance(error, BadStore):
                 self.log.write("cannot answer", "error", route=question.route, why=str(error))
         if len(reply.body) >= COMPRESS_IN_THREAD_BYTES:
@@ -164,8 +223,9 @@ class Service:
         message = f"Not answered within {self.settings.timeout:g} s"
         return RefusedRequest(503, "Timeout", message, f"Try again in {after} s, or ask for less", after)
 
-    def _forget(self, full: tuple[str, Key], task: asyncio.Task[Reply]) -> None:
-        self._pending.pop(full, None)
+    def _forget(self, tag: bytes, task: asyncio.Task[Reply]) -> None:
+        if tag in self._pending and self._pending[tag].task is task:
+            del self._pending[tag]
         if not task.cancelled():
             task.exception()  # marks it as retrieved, if nobody waits for it any more
 

@@ -12,6 +12,8 @@ MAX_BODY_BYTES = 1 << 20
 MAX_QUERY_BYTES = 1 << 16
 """Of path and query string together: uvicorn reads no longer line anyway."""
 
+LINKS_PER_SECOND = 2_000_000
+"""Links that a question may read for each second of its time limit; a walk reads 1 to 5 million a second."""
 LOCAL_PROXIES = ("127.0.0.1", "::1")
 
 
@@ -42,6 +44,11 @@ class Settings:
     def max_threads(self) -> int:
         """Threads that answer questions."""
         return self.threads or max(2, usable_cores() // max(1, self.workers))
+
+    @property
+    def max_links(self) -> int:
+        """Links that a question may read."""
+        return int(self.timeout * LINKS_PER_SECOND)
 
     @property
     def max_waiting(self) -> int:

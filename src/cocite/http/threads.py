@@ -1,6 +1,7 @@
-"""Threads that answer questions, with a bounded queue before them; what doesn't fit is rejected.
+"""Threads that answer questions, with a bounded, fair queue before them; what doesn't fit is rejected.
 
-Kernels can't be cancelled: a client may give up waiting, but the thread counts as busy until it is done.
+The next question is one of the client that has used least time of the threads lately. If the queue is full, whoever
+has most questions in it loses the newest. A client may give up waiting, but the thread counts as busy until it is done.
 
 Short questions are mostly Python, which runs in one thread at a time: two threads that take turns answered 67 to 90 of
 them a second, one alone 119. So another thread starts only when the running ones have worked for a while: theirs are
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ LONG_QUESTION_SECONDS = 0.01
 NEWEST_WEIGHT = 0.05
 """Weight of the latest question in the mean time of a question."""
 MAX_RETRY_SECONDS = 60
+USE_HALF_LIFE_SECONDS = 10.0
+"""After this time, half of the time that a client has used is forgotten."""
+MAX_REMEMBERED_CLIENTS = 10_000
 
 
 @dataclass(eq=False)
@@ -35,7 +39,8 @@ class ThreadJob:
 
     work: Callable[[], Any]
     future: asyncio.Future[Any]
-    done: Callable[[float], None]
+    done: Callable[[ThreadJob, float], None]
+    client: str = ""
     started: bool = False
 
     def run(self) -> None:
@@ -51,9 +56,10 @@ class ThreadJob:
         del outcome, error  # an error refers to this frame: together they would keep an old store open
 
     def _finish(self, seconds: float, outcome: Any, error: BaseException | None) -> None:
-        self.done(seconds)
+        self.done(self, seconds)
         if not self.future.done():
             self.future.set_result(outcome) if error is None else self.future.set_exception(error)
+            self.future.exception()  # marks it as retrieved, if nobody waits for it any more
 
 
 class WorkQueue:
@@ -64,6 +70,7 @@ class WorkQueue:
         self.running = 0
         self.seconds = 0.005  # mean time of a question
         self._waiting: deque[ThreadJob] = deque()
+        self._used: dict[str, tuple[float, float]] = {}  # client → seconds of threads, as of a time
         self._latest = 0.0  # when a thread last started work
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -81,6 +88,17 @@ class WorkQueue:
         """Whether the next question is rejected."""
         return self.waiting >= self.queue
 
+    def refuses(self, client: str) -> bool:
+        """Whether the next question of a client is rejected: the queue is full, and nobody has more in it."""
+        return self.full and self._largest(client) is None
+
+    def _largest(self, client: str) -> ThreadJob | None:
+        """The newest question of the client with most questions, if it has more than another client would."""
+        counts = Counter(job.client for job in self._waiting)
+        most, number = counts.most_common(1)[0] if counts else ("", 0)
+        newest = (job for job in reversed(self._waiting) if job.client == most)
+        return next(newest) if number > counts[client] + 1 else None
+
     def retry_after(self) -> int:
         """Seconds until the waiting questions should be answered."""
         return min(MAX_RETRY_SECONDS, max(1, ceil(self.waiting * self.seconds / self.threads)))
@@ -90,13 +108,18 @@ class WorkQueue:
         after = self.retry_after()
         return RefusedRequest(503, "Busy", "Too many questions are waiting", f"Try again in {after} s", after)
 
-    async def run(self, work: Callable[[], Output], timeout: float) -> Output:
+    async def run(self, work: Callable[[], Output], timeout: float, client: str = "") -> Output:
         """Run work in a thread. Raises RefusedRequest if the queue is full, TimeoutError if it waits too long."""
         if self._closed:
             raise stopping()
         if self.full and not self._may_start():
-            raise self.refusal()
-        job = ThreadJob(work, asyncio.get_running_loop().create_future(), self._done)
+            largest = self._largest(client)
+            if largest is None:
+                raise self.refusal()
+            self._waiting.remove(largest)
+            largest.started = True
+            largest.future.set_exception(self.refusal())
+        job = ThreadJob(work, asyncio.get_running_loop().create_future(), self._done, client)
         self._waiting.append(job)
         self._start_waiting()
         try:
@@ -117,23 +140,42 @@ class WorkQueue:
         )
 
     def _start_waiting(self) -> None:
-        """Start the questions that have waited longest; check again when the running ones have worked for a while."""
+        """Start waiting questions, in turn; check again when the running ones have worked for a while."""
         while self._waiting and self._may_start():
             self.running += 1
             self._latest = time.monotonic()
-            job = self._waiting.popleft()
+            job = self._next()
+            self._waiting.remove(job)
             job.started = True
             self._jobs.put(job)
         if self._timer is None and self._waiting and self.running < self.threads:
             after = max(0.0, LONG_QUESTION_SECONDS - (time.monotonic() - self._latest))
             self._timer = asyncio.get_running_loop().call_later(after, self._check)
 
+    def _next(self) -> ThreadJob:
+        """The question that has waited longest, of the client that has used least time."""
+        if not self._used or len(self._waiting) == 1:
+            return self._waiting[0]
+        now = time.monotonic()
+        use = {client: self._use_of(client, now) for client in {job.client for job in self._waiting}}
+        return min(self._waiting, key=lambda job: use[job.client])
+
+    def _use_of(self, client: str, now: float) -> float:
+        seconds, at = self._used.get(client, (0.0, now))
+        return float(seconds * 0.5 ** ((now - at) / USE_HALF_LIFE_SECONDS))
+
     def _check(self) -> None:
         self._timer = None
         self._start_waiting()
 
-    def _done(self, seconds: float) -> None:
+    def _done(self, job: ThreadJob, seconds: float) -> None:
         self.running -= 1
+        now = time.monotonic()
+        self._used[job.client] = self._use_of(job.client, now) + seconds, now
+        if len(self._used) > MAX_REMEMBERED_CLIENTS:
+            least = sorted(self._used, key=lambda client: self._use_of(client, now))
+            for client in least[: MAX_REMEMBERED_CLIENTS // 2]:
+                del self._used[client]
         self.seconds += NEWEST_WEIGHT * (seconds - self.seconds)
         self._start_waiting()
 
@@ -161,7 +203,7 @@ def _do_jobs(jobs: SimpleQueue[ThreadJob | None]) -> None:
 
 async def run_in_thread(work: Callable[[], Output]) -> Output:
     """Run long work in a thread of its own, for which the end of the program doesn't wait."""
-    job = ThreadJob(work, asyncio.get_running_loop().create_future(), lambda _: None)
+    job = ThreadJob(work, asyncio.get_running_loop().create_future(), lambda *_: None)
     Thread(target=job.run, name="cocite-background", daemon=True).start()
     result: Output = await job.future
     return result

@@ -9,6 +9,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
 from cocite.kernels.instructions import prefetch_item
@@ -25,6 +26,7 @@ class Lists(NamedTuple):
     offset: NDArray[np.uint32]  # first bit of each page's list, from its base; one more for the end
     degree: NDArray[np.uint32]
     table: NDArray[np.uint32]  # decodes symbols
+    budget: NDArray[np.int64] = NO_LIMIT  # of cocite/budget.py
 
 
 class Place(NamedTuple):
@@ -70,8 +72,23 @@ def prefetch(lists, pages, at):
 
 
 @inline
+def is_spent(lists, count):
+    """Take links from the budget; returns whether to stop. Without a limit nothing is written: threads share that."""
+    budget = lists.budget
+    if budget[STATE] == NOT_LIMITED:
+        return False
+    budget[LEFT] -= count
+    return budget[LEFT] < 0 or budget[STATE] == CANCELLED
+
+
+@inline
 def decode_part(lists, page, place, count, targets, attributes, at):
-    """Decode `count` links into targets[at:] and, unless empty, attributes[at:]. Returns the bit after them."""
+    """Decode `count` links into targets[at:] and, unless empty, attributes[at:]. Returns the bit after them.
+
+    DAMAGED if they can't be decoded, or if the budget is spent.
+    """
+    if is_spent(lists, count):
+        return np.int64(DAMAGED)
     keep = len(attributes) > 0
     words, table, pages = lists.words, lists.table, np.int64(len(lists.degree))
     position, stop, previous, attribute = place

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.budget import spend
 from cocite.errors import BadAddress
 from cocite.graph.store import Graph
 from cocite.kernels.related.best_first import ScoredPages, best_first
@@ -176,7 +177,10 @@ class SeedScores(NamedTuple):
 def combine_seeds(seeds: Sequence[int], find: Callable[[int], SeedScores], **more: Any) -> Scores:
     """The mean score over the query pages that reach a page; pages reached by more query pages come first."""
     used = list(dict.fromkeys(seeds))
-    found = [find(seed) for seed in used]
+    found = []
+    for seed in used:
+        spend()
+        found.append(find(seed))
     excluded = np.array(used, np.uint32)
     if len(found) == 1:
         return Scores(found[0].pages, found[0].values, used, excluded, path=found[0].path, **more)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.budget import spend
 from cocite.graph.store import Graph
 from cocite.kernels.related import small_webs as kernels
 from cocite.parameters import parameter
@@ -31,6 +32,8 @@ MAX_LINKS = 20_000
 MAX_PATH_PAGES = 10_000
 BLOCK_ROWS = 64
 """Rows that one thread takes at a time."""
+CELLS_PER_LINK = 16
+"""Cells of a matrix that take as long as decoding a link."""
 Numbers = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")
@@ -177,10 +180,11 @@ def scores_around(
 
 
 def in_blocks(work: Callable[[int, int], object], count: int) -> None:
-    """Call `work` for blocks of rows, on all cores."""
+    """Call `work` for blocks of rows, on all cores, until the budget is spent."""
     blocks = [(first, min(first + BLOCK_ROWS, count)) for first in range(0, count, BLOCK_ROWS)]
     with ThreadPoolExecutor(1 if len(blocks) < 4 else cpu_count() or 1) as pool:
-        list(pool.map(lambda block: work(*block), blocks))
+        for _ in pool.map(lambda block: work(*block), blocks):
+            spend(BLOCK_ROWS * count / CELLS_PER_LINK)
 
 
 class Spread:

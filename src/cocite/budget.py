@@ -1,0 +1,75 @@
+"""The work that a question may take: links that kernels decode. Whoever asks can also cancel it.
+
+A budget belongs to a thread. Without one nothing is limited, as on the command line and in Python. Kernels get it with
+the lists of links, and stop as if a list were damaged; `stopped` then says what has really happened.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import TooMuchWork
+
+NOT_LIMITED, LIMITED, CANCELLED = range(3)
+LEFT, STATE = range(2)
+"""Cells of a budget: links that may still be decoded, and one of the three states."""
+NO_LIMIT: NDArray[np.int64] = np.array([0, NOT_LIMITED], np.int64)
+Budget = NDArray[np.int64]
+
+
+class _Own(threading.local):
+    budget: Budget = NO_LIMIT
+
+
+_own = _Own()
+
+
+def new_budget(links: int) -> Budget:
+    """A budget of so many links."""
+    return np.array([links, LIMITED], np.int64)
+
+
+def current() -> Budget:
+    """The budget of this thread."""
+    return _own.budget
+
+
+@contextmanager
+def limited(budget: Budget) -> Iterator[None]:
+    """Work within a budget."""
+    before, _own.budget = _own.budget, budget
+    try:
+        yield
+    finally:
+        _own.budget = before
+
+
+def cancel(budget: Budget) -> None:
+    """Stop the work within a budget soon; any thread may."""
+    budget[STATE] = CANCELLED
+
+
+def spend(links: float = 0) -> None:
+    """Take work that no kernel counts from the budget, at least as a place to stop. Raises TooMuchWork."""
+    budget = _own.budget
+    if budget[STATE] == LIMITED:
+        budget[LEFT] -= int(links)
+    if error := stopped():
+        raise error
+
+
+def stopped() -> TooMuchWork | None:
+    """The error if this thread's work was cancelled, or has spent its budget."""
+    budget = _own.budget
+    if budget[STATE] == CANCELLED:
+        return TooMuchWork("Cancelled: nobody waits for the answer any more; ask again")
+    if budget[STATE] == LIMITED and budget[LEFT] < 0:
+        return TooMuchWork(
+            "This question needs more work than the server allows: ask about fewer pages, or lower the method's limits"
+        )
+    return None
