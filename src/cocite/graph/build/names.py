@@ -86,7 +86,9 @@ class NameFiles:
     def tag_keys(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Tags, Tags]:
         """The tags of keys, and their checks: both halves of a hash, 0 for an empty key."""
         tags, checks = (np.empty(len(offsets) - 1, np.uint64) for _ in range(2))
-        hash_all(data, offsets, self._hash_key, tags, checks)
+        fixed = data.view()
+        fixed.flags.writeable = False  # as some are: else the kernel would be compiled twice
+        hash_all(fixed, offsets, self._hash_key, tags, checks)
         return tags, checks
 
     def _keyed_chunks(self, urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:
