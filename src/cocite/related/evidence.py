@@ -210,6 +210,15 @@ class Path(Evidence):
         return f"{count(len(self.pages) - 1, 'link')} away: {' – '.join(map(names.label, self.pages[:-1]))}"
 
 
+class LikeRelated(Evidence):
+    """The result has links in common with a page that is related to the query page."""
+
+    kind = "like a related page"
+    template = "Has links in common with {through}, which is closely related to the query page"
+    json: ClassVar = {"through": "through"}
+    through: int
+
+
 class SimilarSites(Evidence):
     """The sites of both, or the user's blocks, are linked by similar ones."""
 

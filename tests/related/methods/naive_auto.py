@@ -6,13 +6,21 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from tests.related.methods.naive_start import Start
 from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 MAX_CHILD_PARENTS = 1000
-DIRECT = 0.15
+DIRECT = 0.25
+
+
+class Limits(NamedTuple):
+    """How much is read around a page."""
+
+    parents: int
+    window: int
+    children: int
 
 
 def rarity(links: int) -> float:
@@ -46,25 +54,46 @@ def together(
 
 
 def by_links(
-    view: View, page: int, never: Collection[int], parents: int, window: int, children: int, elsewhere: float,
-    near: float, popularity: float, walk: float, best: float,
+    view: View, page: int, never: Collection[int], limits: Limits, most: int, elsewhere: float, near: float,
+    popularity: float,
 ) -> tuple[dict[int, float], bool]:  # fmt: skip
     """The part of each candidate's score that links give, and whether any section has a candidate with the page.
 
-    `never` has the query pages: they are no candidates.
+    `never` has the query pages: they are no candidates. Where no section lists the page, half of the part is how much
+    a candidate is like the best ones, `most` of them.
     """
-    web, chosen, shown = view.web, view.random_parents(page, parents), view.children(page)[:children]
+    found, listed = first_step(view, page, never, limits, elsewhere, near, popularity)
+    chosen = view.random_parents(page, limits.parents)
+    if not most or any(link.block >= 0 for parent in chosen for link in view.links(parent) if link.target == page):
+        return found, listed
+    rounded = {each: round(value / max(found.values()), 6) for each, value in found.items()}
+    next_one = sorted(rounded.values(), reverse=True)[most] if len(rounded) > most else 0.0
+    best = {each: found[each] for each, value in rounded.items() if value > next_one}
+    like_best = {
+        one: first_step(view, one, {*never, one}, Limits(200, 200, 200), elsewhere, near, popularity)[0] for one in best
+    }
+    mean: dict[int, float] = {}
+    for each in {*found, *(other for alike in like_best.values() for other in alike)}:
+        others = [one for one in best if one != each]
+        like_others = sum(best[one] * like_best[one].get(each, 0.0) for one in others)
+        likeness = like_others / sum(best[one] for one in others) if others else found[each]
+        mean[each] = (found.get(each, 0.0) + likeness) / 2
+    return mean, listed
+
+
+def first_step(
+    view: View, page: int, never: Collection[int], limits: Limits, elsewhere: float, near: float, popularity: float,
+) -> tuple[dict[int, float], bool]:  # fmt: skip
+    """How much pages are like a page, by what they share and by links between them; and whether any section counts."""
+    web, chosen = view.web, view.random_parents(page, limits.parents)
+    shown = view.children(page)[: limits.children]
     one_site = {view.unit(parent) for parent in chosen} == {view.unit(page)}
-
-    def weight(other: int) -> float:
-        return 0.25 if view.unit(other) == view.unit(page) and not one_site else 1.0
-
     sums: dict[bool, dict[int, float]] = {True: defaultdict(float), False: defaultdict(float)}
     for group in view.groups(chosen, units=not one_site):
         values: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for parent in group:
-            for in_section, target, value in together(view, parent, page, window, elsewhere, near):
-                values[in_section, view.node(target)].append(weight(parent) * value)
+            for in_section, target, value in together(view, parent, page, limits.window, elsewhere, near):
+                values[in_section, view.node(target)].append(value)
         for (in_section, candidate), each in values.items():
             if candidate not in never:
                 sums[in_section][candidate] += math.sqrt(sum(each) * max(each))
@@ -80,101 +109,34 @@ def by_links(
     for child in shown:
         spouses = view.parents(child) if web.in_degree(child) <= MAX_CHILD_PARENTS else []
         for candidate in {view.node(spouse) for spouse in spouses if spouse != page}:
-            shared[candidate] += weight(child) * rarity(web.in_degree(child))
+            shared[candidate] += rarity(web.in_degree(child))
     direct: dict[int, float] = defaultdict(float)  # of near-duplicates the strongest
     for other in {*chosen, *shown}:
         value = (other in chosen) * (rarity(web.out_degree(other)) + rarity(web.in_degree(page)))
         value += (other in shown) * (rarity(web.out_degree(page)) + rarity(web.in_degree(other)))
-        value *= weight(other) * DIRECT * (2 if other in chosen and other in shown else 1)
-        direct[view.node(other)] = max(direct[view.node(other)], value)
+        direct[view.node(other)] = max(direct[view.node(other)], DIRECT * value)
     for candidate, value in direct.items():
         shared[candidate] += value
 
-    size = sum(weight(parent) * rarity(web.out_degree(parent)) for parent in chosen)
-    size += sum(weight(child) * rarity(web.in_degree(child)) for child in shown)
+    size = sum(rarity(web.out_degree(parent)) for parent in chosen)
+    size += sum(rarity(web.in_degree(child)) for child in shown)
     size += rarity(web.out_degree(page)) + rarity(web.in_degree(page))  # its own parent and its own child
     n = len(chosen) + len(shown) + 2
-    alike = {
-        candidate: value / size * math.sqrt(n) / root(web, candidate)
-        for candidate, value in shared.items()
-        if candidate not in never
-    }
-    in_no_section = (walk or best) and all(
-        link.block < 0 for parent in chosen for link in view.links(parent) if link.target == page
-    )
-    if in_no_section and not view.refused and not view.stop:
-        alike = further(view, page, never, alike, walk, best)
-    found: dict[int, float] = defaultdict(float, alike)
+    found: dict[int, float] = defaultdict(float)
+    for candidate, value in shared.items():
+        if candidate not in never and value > 0:
+            links = web.in_degree(candidate) + web.out_degree(candidate) + 2
+            found[candidate] += value / size * math.sqrt(n / links)
     for candidate, value in listed.items():
         if value > 0:
             found[candidate] += value / math.sqrt(max(listed.values()))
     return found, any(in_sections.values())
 
 
-def root(web: NaiveWeb, page: int) -> float:
-    """Of the number of links in and out, and of those of a page to itself."""
-    return math.sqrt(web.in_degree(page) + web.out_degree(page) + 2)
-
-
-def further(
-    view: View, page: int, never: Collection[int], alike: dict[int, float], walking: float, best: float
-) -> dict[int, float]:
-    """The scores by links, with what a walk and the five best pages say; their maximum stays what it was."""
-    web, most = view.web, max(alike.values(), default=0.0)
-    if not most:
-        return alike
-    visits: dict[int, float] = defaultdict(float)  # of near-duplicates the most
-    for other, visited in short_walk(web, page).items():
-        if view.node(other) not in never:
-            visits[view.node(other)] = max(visits[view.node(other)], visited / root(web, view.node(other)))
-    scores = {
-        **alike,
-        **{each: alike.get(each, 0.0) + value for each, value in highest(visits, walking * most).items()},
-    }
-    rounded = {each: round(value / most, 6) for each, value in scores.items()}
-    sixth = sorted(rounded.values(), reverse=True)[5] if len(rounded) > 5 else 0.0
-    through: dict[int, float] = defaultdict(float)
-    for one in (each for each, value in rounded.items() if value > sixth):
-        linkers = [
-            (web.out_degree(parent), [link.target for link in view.links(parent)])
-            for parent in view.random_parents(one, 200)
-        ]
-        linkers += [(web.in_degree(child), view.parents(child)) for child in view.children(one)[:200]]
-        for degree, pages in linkers:
-            for other in {view.node(each) for each in pages} - {one} if degree <= 500 else ():
-                if scores.get(other, 0.0) > 0:
-                    through[other] += scores[one] / root(web, one) * rarity(degree)
-    shared = highest({other: value / root(web, other) for other, value in through.items()}, best * most)
-    return highest({each: value + shared.get(each, 0.0) for each, value in scores.items()}, most)
-
-
-def highest(values: Mapping[int, float], most: float) -> dict[int, float]:
-    """The values in proportion, the largest this much."""
-    return {each: value * most / max(1e-12, *values.values()) for each, value in values.items()}
-
-
-def short_walk(web: NaiveWeb, page: int, restart: float = 0.5, least: float = 1e-4) -> dict[int, float]:
-    """A walk with restarts along links both ways: in rounds, pages push what they had when the round began."""
-    ranks: dict[int, float] = defaultdict(float)
-    rests: dict[int, float] = {page: 1.0}
-    while pushed := {
-        each: rest for each, rest in rests.items() if rest >= least * max(1, web.in_degree(each) + web.out_degree(each))
-    }:
-        rests = defaultdict(float, {each: rest for each, rest in rests.items() if each not in pushed})
-        for each, rest in pushed.items():
-            ends = [*(link.target for link in web.links.get(each, [])), *web.parents.get(each, [])]
-            ranks[each] += restart * rest if ends else rest
-            for end in ends:
-                rests[end] += (1 - restart) * rest / len(ends)
-    for each, rest in rests.items():
-        ranks[each] += restart * rest
-    return ranks
-
-
 def place(web: NaiveWeb, page: int, other: int) -> float:
     """What the host of another page says, and whether it is the first there."""
     first = "/" not in web.addresses[other].partition("://")[2].rstrip("/")
-    return 0.25 * (web.unit("host", page) == web.unit("host", other)) + 0.2 * first
+    return 0.25 * (web.unit("host", page) == web.unit("host", other)) + 0.25 * first
 
 
 def beside(view: View, page: int, used: set[int]) -> dict[int, float]:
@@ -198,9 +160,8 @@ def auto(
     children: int = 100,
     elsewhere: float = 0.1,
     near: float = 0.12,
+    best: int = 5,
     popularity: float = 0.18,
-    walk: float = 0.2,
-    best: float = 0.5,
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
     texts: bool = False,
@@ -213,7 +174,9 @@ def auto(
 
     @cache
     def around(view: View, page: int, never: frozenset[int]) -> dict[int, float]:
-        links, listed = by_links(view, page, never, parents, window, children, elsewhere, near, popularity, walk, best)
+        links, listed = by_links(
+            view, page, never, Limits(parents, window, children), best, elsewhere, near, popularity
+        )
         scores = {other: value for other, value in links.items() if value > 0}
         for other, value in (words or {}).get(page, {}).items():
             if view.node(other) not in never and value > 0:

@@ -10,15 +10,15 @@ import pytest
 
 import cocite
 from cocite.related.methods import method
-from cocite.related.methods.auto import TUNABLES
+from cocite.related.methods.auto import PLACE
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page
 
 U, S, T, V = (f"https://{name}.example/" for name in "ustv")
 LISTS = [f"https://list{n}.example/" for n in range(3)]
-DIRECTLY = {"walk": 0, "best": 0}
-"""Without what a walk and the best pages say."""
+DIRECTLY = {"best": 0}
+"""Without what is like the best pages."""
 
 
 def scores(place: Path, pages: list[Page], url: str = U, **given: float | str) -> dict[str, float]:
@@ -48,7 +48,7 @@ def test_a_section_counts_more_than_a_page(place: Path) -> None:
     assert found[S] == pytest.approx((s - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
     assert found[T] == pytest.approx((t - by_chance) / math.sqrt(s - by_chance), rel=1e-5)
     # The list links to u, which has one in-link and none out: size r(3) + r(0) + r(1), n = 1 + 0 + 2. The list has 3.
-    direct = 0.15 * (r(3) + r(1)) / (r(3) + r(0) + r(1))
+    direct = 0.25 * (r(3) + r(1)) / (r(3) + r(0) + r(1))
     assert found[LISTS[0]] == pytest.approx(direct * math.sqrt(3 / (0 + 3 + 2)), rel=1e-5)
     # Where these 3 links are all, chance gives each page 1/3: 0.32, and t has only 0.06.
     alone = scores(place, [Page(LISTS[0], links=links)])
@@ -121,18 +121,10 @@ def test_pages_of_one_site_count_as_the_root_of_their_number(place: Path) -> Non
     u and s have 5 in-links and none out, so n is 5 + 2 for both. The size of u is that of all 5 parents and itself.
     """
     one_site = [page(f"https://list0.example/{n}", U, S) for n in range(4)]
-    found = scores(place, [*one_site, page(LISTS[1], U, S)])
+    found = scores(place, [*one_site, page(LISTS[1], U, S)], **DIRECTLY)
     assert found[S] == pytest.approx((2 + 1) * r(2) / (5 * r(2) + r(0) + r(5)), rel=1e-5)
-    alone = scores(place, one_site, unit="none")
+    alone = scores(place, one_site, unit="none", **DIRECTLY)
     assert alone[S] == pytest.approx(4 * r(2) / (4 * r(2) + r(0) + r(4)), rel=1e-5)
-
-
-def test_the_page_s_own_site_counts_a_quarter(place: Path) -> None:
-    """u has two parents, one on its own site: n = 2 + 2. s and t have one in-link each: n = 1 + 2."""
-    found = scores(place, [page(f"{U}about", U, S), page(LISTS[0], U, T)], **DIRECTLY)
-    size = 0.25 * r(2) + r(2) + r(0) + r(2)
-    s, t = (weight * r(2) / size * math.sqrt(4 / 3) for weight in (0.25, 1))
-    assert (found[S], found[T]) == pytest.approx((s, t), rel=1e-5)
 
 
 def test_on_one_site_each_parent_counts(place: Path) -> None:
@@ -140,7 +132,7 @@ def test_on_one_site_each_parent_counts(place: Path) -> None:
 
     u has 4 in-links and 1 out: n = 4 + 1 + 2. Size: 4 parents, the child with 2 in-links, and u itself. s has 4
     in-links, t 1 link out, and the child 2 in-links. A link from another site makes it a site like others: four
-    parents count as √4, and they and the child a quarter.
+    parents count as √4.
     """
     u, s, t, child = (f"https://wiki.example/{name}" for name in ("u", "s", "t", "child"))
     pages = [*(page(f"https://wiki.example/{n}", u, s) for n in range(4)), page(u, child), page(t, child)]
@@ -148,14 +140,14 @@ def test_on_one_site_each_parent_counts(place: Path) -> None:
     size = 4 * r(2) + r(2) + r(1) + r(4)
     assert found[s] == pytest.approx(4 * r(2) / size * math.sqrt(7 / 6), rel=1e-5)
     assert found[t] == pytest.approx(r(2) / size * math.sqrt(7 / 3), rel=1e-5)
-    assert found[child] == pytest.approx(0.15 * (r(1) + r(2)) / size * math.sqrt(7 / 4), rel=1e-5)
+    assert found[child] == pytest.approx(0.25 * (r(1) + r(2)) / size * math.sqrt(7 / 4), rel=1e-5)
     assert found == scores(place, pages, u, unit="none", **DIRECTLY)
 
     found = scores(place, [*pages, page(LISTS[0], u, s)], u, **DIRECTLY)
-    size = 4 * 0.25 * r(2) + r(2) + 0.25 * r(2) + r(1) + r(5)
-    assert found[s] == pytest.approx((0.25 * 2 + 1) * r(2) / size * math.sqrt(8 / 7), rel=1e-5)
-    assert found[t] == pytest.approx(0.25 * r(2) / size * math.sqrt(8 / 3), rel=1e-5)
-    assert found[child] == pytest.approx(0.25 * 0.15 * (r(1) + r(2)) / size * math.sqrt(8 / 4), rel=1e-5)
+    size = 5 * r(2) + r(2) + r(1) + r(5)
+    assert found[s] == pytest.approx((2 + 1) * r(2) / size * math.sqrt(8 / 7), rel=1e-5)
+    assert found[t] == pytest.approx(r(2) / size * math.sqrt(8 / 3), rel=1e-5)
+    assert found[child] == pytest.approx(0.25 * (r(1) + r(2)) / size * math.sqrt(8 / 4), rel=1e-5)
 
 
 def test_on_one_site_in_links_are_no_votes(place: Path) -> None:
@@ -193,8 +185,8 @@ def test_shared_children_and_links_both_ways(place: Path) -> None:
     """
     found = scores(place, [page(U, V, T), page(S, V), page(T, U)], **DIRECTLY)
     size = r(1) + (r(2) + r(1)) + r(2) + r(1)
-    both_ways = 2 * 0.15 * (r(2) + r(1)) + 2 * 0.15 * (r(1) + r(1))
-    one_way = 0.15 * (r(2) + r(2))
+    both_ways = 0.25 * (r(2) + r(1)) + 0.25 * (r(1) + r(1))
+    one_way = 0.25 * (r(2) + r(2))
     assert found == pytest.approx(
         {
             T: both_ways / size * math.sqrt(5 / 4),
@@ -212,8 +204,8 @@ def test_a_link_one_way_and_both_ways(place: Path) -> None:
     """
     found = scores(place, [page(U, S, V), page(T, U), page(V, U)], **DIRECTLY)
     size = (r(1) + r(1)) + (r(1) + r(1)) + r(2) + r(2)
-    to_s, from_t = 0.15 * (r(2) + r(1)), 0.15 * (r(1) + r(2))
-    v = 2 * 0.15 * (r(2) + r(1)) + 2 * 0.15 * (r(1) + r(2))
+    to_s, from_t = 0.25 * (r(2) + r(1)), 0.25 * (r(1) + r(2))
+    v = to_s + from_t
     assert found == pytest.approx(
         {
             V: v / size * math.sqrt(6 / 4),
@@ -235,44 +227,44 @@ def test_the_page_that_everybody_links_to_does_not_win(place: Path) -> None:
     first, *same_topic = topics[0]
     found = scores(place, pages, first, **DIRECTLY)
     size = 3 * r(4) + (3 * r(3) + r(12)) + r(4) + r(3)
-    both_ways = 2 * 0.15 * (r(4) + r(3)) + 2 * 0.15 * (r(4) + r(3))
+    both_ways = 2 * 0.25 * (r(4) + r(3))
     near = (2 * r(4) + 2 * r(3) + r(12) + both_ways) / size
-    popular = (3 * r(4) + 0.15 * (r(4) + r(12))) / size * math.sqrt(9 / 14)
+    popular = (3 * r(4) + 0.25 * (r(4) + r(12))) / size * math.sqrt(9 / 14)
     far = r(12) / size  # which shares v alone
     expected = dict.fromkeys(same_topic, near) | {V: popular} | dict.fromkeys([*topics[1], *topics[2]], far)
     assert found == pytest.approx(expected, rel=1e-5)
     assert near > popular > far
 
 
-def test_a_walk_reaches_pages_that_share_nothing(place: Path) -> None:
-    """A path u – s – t – v. The walk stays at a page with probability ½, and otherwise goes back as often as on.
+def test_what_is_like_the_best_page_counts_half(place: Path) -> None:
+    """A path u → s → t → v: u is like s alone, and s like t; v is like neither. The reason of t names s.
 
-    u shares its child s with nobody and t shares nothing with u. Visits are divided by the root of a page's links and
-    2: s and t have two links, v has one. The best page, s, has the height that it has without a walk.
+    No other page is among the best ones, so that s is worth what it is without this step.
+
+    n is 1 + 2 for u, 1 + 1 + 2 for s and t. The sizes are those of one child of u, and of a parent and a child of s.
     """
     pages = [page(U, S), page(S, T), page(T, V)]
-    alone = scores(place, pages, **DIRECTLY)
-    assert set(alone) == {S}
-    step = np.array([[0, 0.5, 0, 0], [1, 0, 0.5, 0], [0, 0.5, 0, 1], [0, 0, 0.5, 0]])  # of u, s, t, v
-    visits = np.linalg.solve(np.eye(4) - 0.5 * step, 0.5 * np.eye(4)[0])[1:] / np.sqrt([4, 4, 3])
-    found = scores(place, pages, best=0)
-    values = np.array([1, 0, 0]) + 0.2 * visits / visits.max()
-    assert [found[S], found[T], found[V]] == pytest.approx(alone[S] * values / values.max(), rel=2e-3)
+    s = 0.25 * (r(1) + r(1)) / (r(1) + r(1) + r(0)) * math.sqrt(3 / 4)
+    t = 0.25 * (r(1) + r(1)) / (2 * r(1) + r(1) + r(1)) * math.sqrt(4 / 4)
+    assert scores(place, pages, **DIRECTLY) == pytest.approx({S: s}, rel=1e-5)
+    assert scores(place, pages) == pytest.approx({S: s, T: t / 2}, rel=1e-5)
+    (reason,) = cocite.open(place / "web.cocite").related(U)[1].reasons
+    assert (reason.kind, reason.through) == ("like a related page", S)
+    assert reason.text == "Has links in common with s.example, which is closely related to the query page"
 
 
-def test_pages_alike_the_best_ones_are_better(place: Path) -> None:
-    """u shares one page with s and two with t. v shares as much with u as s does, and has two more with t, the best."""
+def test_pages_like_the_best_ones_are_better(place: Path) -> None:
+    """u shares one page with s and two with t. v shares as much with u as s does, and has one more with t, the best."""
     both = [page(url, U, T) for url in LISTS[:2]]
     others = [page(f"https://{name}.example/", *links) for name, links in {"a": (U, S), "b": (U, V)}.items()]
     with_t = [
         page("https://c.example/", T, V, "https://x.example/"),
         page("https://d.example/", S, "https://x.example/"),
     ]
-    pages = [*both, *others, *with_t]
-    directly, found = (scores(place, pages, walk=0, best=best) for best in (0, 0.5))
+    directly, found = (scores(place, [*both, *others, *with_t], best=best) for best in (0, 1))
     assert directly[V] == directly[S]
     assert found[V] > found[S]
-    assert found[T] == directly[T]  # the best one's score stays
+    assert found[T] == directly[T]  # how much it is like itself doesn't count
 
 
 def test_copies_of_a_page_are_worth_one(place: Path) -> None:
@@ -291,7 +283,7 @@ def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:
     """u's text has two words, one of which s has too. N = 3: both weigh ln(4/3), so the cosine is √½."""
     pages = [Page(U, text="chess rook"), Page(S, text="chess"), Page(T, text="rook keel")]
     found = scores(place, pages)
-    assert found[S] == pytest.approx((0.7 + 0.003 * 2**2) * math.sqrt(0.5), rel=1e-4)
+    assert found[S] == pytest.approx(0.7 * math.log(math.e + 2) * math.sqrt(0.5), rel=1e-4)
     assert scores(place, pages, words=0) == {}
 
 
@@ -337,8 +329,8 @@ def test_reasons_name_the_evidence_that_counted(place: Path) -> None:
     # chess says less: it is nearly everywhere
     assert (words.kind, words.words) == ("words", ("club", "chess"))
     score = next(answer.score for answer in found if answer.url == T)
-    assert words.share == pytest.approx(1 - TUNABLES.home_page / score, abs=1e-3)
-    assert (first.kind, first.share) == ("first page of its host", pytest.approx(TUNABLES.home_page / score, abs=1e-3))
+    assert words.share == pytest.approx(1 - PLACE / score, abs=1e-3)
+    assert (first.kind, first.share) == ("first page of its host", pytest.approx(PLACE / score, abs=1e-3))
 
 
 def test_the_places_of_listed_pages(place: Path) -> None:
@@ -347,25 +339,25 @@ def test_the_places_of_listed_pages(place: Path) -> None:
     links = [Link(url, "x", block=0) for url in (asked, on_host, S, far)]
     found = scores(place, [Page(LISTS[0], links=links)], asked, words=0, context=0, names=0, near=0)
     assert found[on_host] == pytest.approx(found[far] + 0.25, rel=1e-4)
-    assert found[S] == pytest.approx(found[far] + 0.2, rel=1e-4)
+    assert found[S] == pytest.approx(found[far] + 0.25, rel=1e-4)
 
 
 def test_a_place_is_a_reason(place: Path) -> None:
     asked, on_host, far = "https://code.example/rook", "https://code.example/keel", "https://t.example/rook"
     make(place / "web.cocite", [Page(LISTS[0], links=[Link(url, "x", block=0) for url in (asked, on_host, S, far)])])
     answers = {answer.url: answer for answer in cocite.open(place / "web.cocite").related(asked)}
-    for url, kind, gave in ((on_host, "same host", 0.25), (S, "first page of its host", 0.2)):
+    for url, kind in ((on_host, "same host"), (S, "first page of its host")):
         (reason,) = [reason for reason in answers[url].reasons if reason.kind == kind]
-        assert reason.share == pytest.approx(gave / answers[url].score, abs=1e-3)
+        assert reason.share == pytest.approx(0.25 / answers[url].score, abs=1e-3)
         assert "%" not in reason.text
     assert {"same host", "first page of its host"}.isdisjoint(reason.kind for reason in answers[far].reasons)
 
 
-def test_text_enough(place: Path) -> None:
-    """Of more than 30 different words the rest add nothing to the weight: 0.7 + 0.003 · 30², all in common."""
+def test_a_long_text_weighs_by_the_logarithm_of_its_words(place: Path) -> None:
+    """500 different words, all in common."""
     text = " ".join(f"w{n:04}" for n in range(500))
     found = scores(place, [Page(U, text=text), Page(S, text=text), Page(T, text="keel")])
-    assert found[S] == pytest.approx(0.7 + 0.003 * 30**2, rel=1e-3)
+    assert found[S] == pytest.approx(0.7 * math.log(math.e + 500), rel=1e-3)
 
 
 def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
@@ -374,17 +366,17 @@ def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
     Of 3 links in all, s and t have one each, so chance gives each 1/3 of what both have.
     """
     pages = [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=[Link(T, "rook!", 0), Link(S, "Keel", 0)])]
-    found = scores(place, pages, words=0, context=0)
+    found = scores(place, pages, words=0, context=0, **DIRECTLY)
     both = 0.5 * (r(2) + 0.12 + 0.1 * r(2))  # t's own place gives it as much as s has
     listed = both - 1 / 3 * (both + both)
-    assert found[S] == pytest.approx(listed / math.sqrt(listed) + TUNABLES.home_page, rel=1e-5)
+    assert found[S] == pytest.approx(listed / math.sqrt(listed) + PLACE, rel=1e-5)
     # s has no same-name page, and that of t is u, which is not a candidate.
     assert found[T] == pytest.approx(found[S], rel=1e-5)
     # u's list has one link, to u, and t's list is a parent of u, too: n = 2 + 0 + 2.
     size = r(1) + 0.5 * r(2) + r(0) + r(1)
-    direct = 0.15 * (r(1) + r(1)) / size * math.sqrt(4 / 3)
-    assert found[LISTS[0]] == pytest.approx(direct + TUNABLES.home_page, rel=1e-5)
-    assert S not in scores(place, pages, words=0, context=0, names=0)
+    direct = 0.25 * (r(1) + r(1)) / size * math.sqrt(4 / 3)
+    assert found[LISTS[0]] == pytest.approx(direct + PLACE, rel=1e-5)
+    assert S not in scores(place, pages, words=0, context=0, names=0, **DIRECTLY)
 
 
 def test_lists_of_same_name_pages_count(place: Path) -> None:
@@ -522,5 +514,5 @@ def test_several_pages(place: Path) -> None:
     """s is beside both u and t, v beside u alone."""
     pages = [page(LISTS[0], U, S), page(LISTS[1], T, S), page(LISTS[2], U, V), page("https://list3.example/", U, V)]
     make(place / "web.cocite", pages)
-    found = cocite.open(place / "web.cocite").related([U, T], "auto")
+    found = cocite.open(place / "web.cocite").related([U, T], "auto", best=0)
     assert [answer.url for answer in found][:2] == [S, V]

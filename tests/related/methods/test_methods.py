@@ -43,6 +43,7 @@ OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "children": LIMIT,
         "elsewhere": st.sampled_from([0.0, 0.1]),
         "near": st.sampled_from([0.0, 0.08]),
+        "best": st.sampled_from([0, 1, 5]),
         "popularity": st.sampled_from([0.0, 0.18]),
     },
     "cocitation": {"parents": LIMIT, "window": WINDOW},

@@ -53,15 +53,6 @@ class Spouses(NamedTuple):
     pages: NDArray[np.uint32]
 
 
-class Linkers(NamedTuple):
-    """Parents or children of a few candidates: pages[i] is one of candidates[owners[i]]."""
-
-    pages: NDArray[np.uint32]
-    owners: NDArray[np.int64]
-    candidates: NDArray[np.int64]
-    weights: NDArray[np.float64]  # of the candidates
-
-
 @inline
 def add_value(sums, candidate, group, value):
     """Add a value of a group: k equal ones of a group count as √k, the first wholly."""
@@ -201,28 +192,6 @@ def add_shared(spouses, shares, candidates, totals):
             if last[candidate] != i:
                 last[candidate] = i
                 totals[candidate] += shares[i]
-
-
-@kernel
-def add_through(lists, linkers, max_links, candidates, totals):
-    """Add to the total of each candidate what it shares with a few others; `lists` has the links of the linkers."""
-    last, links = np.full(len(totals), -1, np.int64), np.empty(max_links, np.uint32)
-    for i in range(len(linkers.pages)):
-        prefetch(lists, linkers.pages, i)
-        page, owner = np.int64(linkers.pages[i]), linkers.owners[i]
-        degree = np.int64(lists.degree[page])
-        if degree > max_links:
-            continue
-        if read_list(lists, page, links, links[:0]) < 0:
-            return np.int64(DAMAGED)
-        last[linkers.candidates[owner]] = i  # what it shares with itself says nothing
-        value = linkers.weights[owner] / np.log(2.0 + degree)
-        for k in range(degree):
-            number = number_of(candidates.pages.table, links[k])
-            if number >= 0 and last[candidates.merged[number]] != i:
-                last[candidates.merged[number]] = i
-                totals[candidates.merged[number]] += value
-    return np.int64(0)
 
 
 @kernel
