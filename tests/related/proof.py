@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
-from math import ceil
+from math import ceil, e, log
 from typing import Any
 
 import pytest
@@ -140,7 +140,7 @@ class Proof:
         for one in (page, query):
             texts = [*self.graph.headings(one), self.graph.title(one), self.graph.texts.text(one)]
             assert set(reason.words) <= {word.lower() for text in texts for word in text.split()}
-        weight = self.params.words + 0.003 * min(100, int(vectors.text_words[query])) ** 2
+        weight = self.params.words * log(e + int(vectors.text_words[query]))
         self.part(reason, weight * sum(own[number] * theirs[number] for number in shared))
 
     def company(self, reason: Reason, page: int, query: int) -> None:
@@ -183,7 +183,7 @@ class Proof:
 
     def first_page_of_its_host(self, reason: Reason, page: int, query: int) -> None:
         """Its address has no path."""
-        self.part(reason, 0.2)
+        self.part(reason, 0.25)
         assert "/" not in self.graph.address(page).partition("://")[2].rstrip("/")
 
     def cited_together(self, reason: Reason, page: int, query: int) -> None:
@@ -269,6 +269,21 @@ class Proof:
         assert chain[-1] == page
         assert chain[0] in self.used
         assert all(b in self.children(a) or a in self.children(b) for a, b in pairwise(chain))
+
+    def like_a_related_page(self, reason: Reason, page: int, query: int) -> None:
+        """The page between is related by links to the result and to the query page."""
+        between = self.graph.find(reason.through)
+        assert self.related_by_links(between, page)
+        assert self.related_by_links(between, query)
+
+    def related_by_links(self, one: int, other: int) -> bool:
+        """Whether one links to the other, or both share a parent or a child; or their near-duplicates."""
+        first, second = (
+            [{link for each in self.same(page) for link in of(each)} for of in (self.view.child_set, self.view.parents)]
+            for page in (one, other)
+        )
+        linked = any(self.same(a) & links for a, both in ((one, second), (other, first)) for links in both)
+        return linked or any(a & b for a, b in zip(first, second, strict=True))
 
     def sites_cited_alike(self, reason: Reason, page: int, query: int) -> None:
         """From the site of the query page to that of the result."""

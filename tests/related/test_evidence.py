@@ -12,6 +12,7 @@ from cocite.related.evidence import (
     ContextWords,
     Evidence,
     HomePage,
+    LikeRelated,
     LinkedFrom,
     LinksThrough,
     LinksTo,
@@ -84,6 +85,7 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
     (MergedDuplicates(count=9, examples=(1, 2, 3, 4)), "Counted together with 9 near-duplicates: T1, T2, T3",
      {"count": 9, "pages": ("u1", "u2", "u3", "u4")}),
     (Path(pages=(1, 2, 3)), "2 links away: T1 – T2", {"pages": ("u1", "u2", "u3")}),
+    (LikeRelated(through=2), "Related by links to T2, which is related to the query page", {"through": "u2"}),
     (SimilarSites(sites=("a.com", "b.com")), "Their sites have similar links: a.com – b.com",
      {"pages": ("a.com", "b.com")}),
     (SharedKeywords(words=("a", "b"), count=2, of=5), "Shared keywords: a, b (2 of 5)",
@@ -137,7 +139,8 @@ def test_every_type_is_here() -> None:
     assert {given.kind for given, _, _ in TEXTS} == {
         "cited together", "cited together in all", "links to the same page", "links to the same pages in all",
         "linked by the query", "links to the query", "links to a page that links to the query",
-        "stands for near-duplicates", "reached by links", "sites cited alike", "keywords in common", "keywords alike",
-        "keywords apart", "links to pages alike", "linked by pages alike", "same name", "beside the same name",
-        "its name beside", "same host", "first page of its host", "links", "words", "company", "usage",
+        "stands for near-duplicates", "reached by links", "like a related page", "sites cited alike",
+        "keywords in common", "keywords alike", "keywords apart", "links to pages alike", "linked by pages alike",
+        "same name", "beside the same name", "its name beside", "same host", "first page of its host",
+        "links", "words", "company", "usage",
     }  # fmt: skip

@@ -211,10 +211,10 @@ class Path(Evidence):
 
 
 class LikeRelated(Evidence):
-    """The result has links in common with a page that is related to the query page."""
+    """The result is related by links to a page that is related to the query page."""
 
     kind = "like a related page"
-    template = "Has links in common with {through}, which is closely related to the query page"
+    template = "Related by links to {through}, which is related to the query page"
     json: ClassVar = {"through": "through"}
     through: int
 

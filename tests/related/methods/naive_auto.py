@@ -70,7 +70,7 @@ def by_links(
     next_one = sorted(rounded.values(), reverse=True)[most] if len(rounded) > most else 0.0
     best = {each: found[each] for each, value in rounded.items() if value > next_one}
     like_best = {
-        one: first_step(view, one, {*never, one}, Limits(200, 200, 200), elsewhere, near, popularity)[0] for one in best
+        one: first_step(view, one, {*never, one}, Limits(100, 100, 100), elsewhere, near, popularity)[0] for one in best
     }
     mean: dict[int, float] = {}
     for each in {*found, *(other for alike in like_best.values() for other in alike)}:

@@ -250,7 +250,7 @@ def test_what_is_like_the_best_page_counts_half(place: Path) -> None:
     assert scores(place, pages) == pytest.approx({S: s, T: t / 2}, rel=1e-5)
     (reason,) = cocite.open(place / "web.cocite").related(U)[1].reasons
     assert (reason.kind, reason.through) == ("like a related page", S)
-    assert reason.text == "Has links in common with s.example, which is closely related to the query page"
+    assert reason.text == "Related by links to s.example, which is related to the query page"
 
 
 def test_pages_like_the_best_ones_are_better(place: Path) -> None:

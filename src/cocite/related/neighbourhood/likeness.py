@@ -20,7 +20,7 @@ from cocite.related.neighbourhood.view import GraphView, Numbered, Pages, Switch
 
 DIRECT = 0.25
 """A link from one page to the other, compared with a shared neighbour."""
-MAX_BEST_LINKS = 200
+MAX_BEST_LINKS = 100
 """Parents and children of each of the best pages that count, and links of such a parent."""
 MAX_LINKER_LINKS = 1000
 """A shared child with more in-links doesn't count: everybody links there."""
