@@ -54,8 +54,8 @@ from cocite.related.neighbourhood.likeness import (
     SCORE_DIGITS,
     Alike,
     Around,
+    LikenessParams,
     Limits,
-    LinkParams,
     alike_pages,
     popularity,
     read_around,
@@ -82,7 +82,7 @@ NAMED_WORDS, SHARE_DIGITS = 8, 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Params(LinkParams):
+class Params(LikenessParams):
     """Limits, and the weight of each part."""
 
     words: float = parameter(0.7, "Weight of similar text", minimum=0, maximum=1000)

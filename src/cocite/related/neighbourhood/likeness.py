@@ -29,7 +29,7 @@ SCORE_DIGITS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkParams(Switches):
+class LikenessParams(Switches):
     """What is read around a page, and the weight of each kind of link."""
 
     parents: int = parameter(2000, "Maximum number of parents, chosen by hash", minimum=0)
@@ -105,7 +105,7 @@ def join_parents(parts: list[Parents]) -> Parents:
     return Parents(*parts[0][:2], pages, starts, places, whole, *map(np.concatenate, zip(*links, strict=True)))
 
 
-def alike_pages(view: GraphView, around: Around, seeds: Sequence[int], params: LinkParams) -> Alike:
+def alike_pages(view: GraphView, around: Around, seeds: Sequence[int], params: LikenessParams) -> Alike:
     """The pages that are like a page by its links and, where no section lists it, those that are like the best ones."""
     found = first_step(view, around, seeds, params)
     if not params.best or all_blocks(around.parents.attributes[around.parents.places]).any():
@@ -145,7 +145,7 @@ def second_step(found: Alike, some: NDArray[np.int64], best: Sequence[tuple[int,
     return Alike(numbered.pages, in_section, values / 2, best)
 
 
-def first_step(view: GraphView, around: Around, seeds: Sequence[int], params: LinkParams) -> Alike:
+def first_step(view: GraphView, around: Around, seeds: Sequence[int], params: LikenessParams) -> Alike:
     """The pages that share parents or children with a page, or are linked with it; `seeds` get 0."""
     graph, listing = view.graph, around.listing
     numbered, spouses = number_around(view, around)
@@ -213,7 +213,7 @@ def rarity(links: Any) -> Any:
     return 1 / np.log(2.0 + links)
 
 
-def popularity(in_degree: Pages, pages: Pages, around: Around, params: LinkParams) -> Values:
+def popularity(in_degree: Pages, pages: Pages, around: Around, params: LikenessParams) -> Values:
     """In-links multiply the parts by sections by this factor: by 1 where one site links only to itself."""
     if around.one_site:
         return np.ones(len(pages))
