@@ -1,4 +1,4 @@
-"""Auto on plain graphs of every shape: what is near is first, what is equal is equal, and popularity is no reason."""
+"""Auto on plain graphs of every shape: what is near comes first, equals are equal, and popular pages gain nothing."""
 
 from __future__ import annotations
 
