@@ -71,7 +71,7 @@ release: $(VENV)/.installed-dev   ## dist/: build, check and install a release i
 	$(BIN)/python -m tests.release
 
 lock: $(VENV)/.installed-dev      ## choose the development versions anew
-	$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --no-emit-index-url --no-header -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --no-emit-index-url --no-header --generate-hashes -o requirements-dev.lock
 
 clean:           ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -23,6 +23,7 @@ STEPS = (
     [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"],
     [sys.executable, "extension/pack.py", "dist"],
     [Path(sys.executable).with_name("uv"), "build", "--quiet", "--out-dir", "dist", "."],
+    [sys.executable, "deploy/sbom.py", "dist"],
     [sys.executable, "-m", "pytest", "-q", "tests/test_package.py", "tests/test_release.py"],
 )
 """Generated pages are current; the site, the extension, wheel and sdist; a fresh installation that answers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -84,3 +85,26 @@ def test_a_fresh_environment(built: Path) -> None:
         [env / "bin" / "cocite", "mcp", "-i", "sample.cocite"], capture_output=True, text=True, cwd=built, env=clean
     )
     assert lacking.returncode == 2 and "pip install 'cocite[mcp]'" in lacking.stderr
+
+
+def test_every_development_version_is_locked_with_hashes() -> None:
+    """pip then refuses a file that isn't the one that was locked."""
+    lock = (ROOT / "requirements-dev.lock").read_text("utf-8")
+    pins = re.findall(
+        r"^[a-zA-Z0-9_.\[\]-]+==[^\s;]+(.*(?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)*)", lock, re.MULTILINE
+    )
+    assert len(pins) > 100
+    assert all("--hash=sha256:" in pin for pin in pins)
+    assert "://" not in lock
+    assert "--generate-hashes" in (ROOT / "Makefile").read_text("utf-8")
+
+
+@long
+def test_the_wheel_is_reproducible(tmp_path: Path) -> None:
+    """Built twice from the same source, every byte is the same."""
+    made = []
+    for name in ("first", "second"):
+        uv("build", "-q", "--wheel", "--out-dir", tmp_path / name, ROOT)
+        made += [file.read_bytes() for file in (tmp_path / name).glob("*.whl")]
+    assert len(made) == 2
+    assert made[0] == made[1]

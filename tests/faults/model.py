@@ -166,7 +166,8 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
     again = []
     for _, starts, both, _, _ in graph.links.iter_all(64):
         again.append([starts.tolist(), [names[to] for to in both.targets], both.blocks.tolist(), both.flags.tolist()])
-    return [links, again, pages, graph.removed.entries]
+    removed = [[fingerprint, digest.hex()] for fingerprint, digest in graph.removed.entries]
+    return [links, again, pages, removed]
 
 
 def kept(read: Callable[[], Any]) -> Any:

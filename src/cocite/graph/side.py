@@ -101,7 +101,7 @@ def write_side(graph: Graph, name: str, make: Callable[[Path], tuple[dict[str, A
         own = {f"{array}.bin" for array in writer.arrays}
         made = [file for file in sorted(folder.iterdir()) if file.name not in own and file.suffix != ".lock"]
         files = {file.name: [file.stat().st_size, file_digest(file)] for file in made}
-        for each in (*made, folder):
+        for each in (*made, folder, side):  # the folder is there before anything names it
             sync_folder(each)
     except BaseException:
         writer.abandon()
@@ -183,6 +183,7 @@ def drop_side(graph: Graph, name: str, what: str) -> None:
     if (side / f"{name}.json").exists() or _folders(side, name):  # without the first, a killed command left them
         with only_one(graph, name, what):
             (side / f"{name}.json").unlink(missing_ok=True)
+            sync_folder(side)  # nothing names a folder that is being removed
             remove_others(side, name)
 
 
