@@ -110,6 +110,7 @@ def recorded(work: Callable[[], object], root: Path) -> Record:
 
         def run() -> None:
             recorder = Recorder(root)
+            recorder.note()
             recorder.install()
             try:
                 work()
@@ -191,7 +192,7 @@ def torn(old: bytes, new: bytes, dice: random.Random) -> bytes:
     blocks = []
     for start in range(0, len(new), BLOCK_BYTES):
         block = new[start : start + BLOCK_BYTES]
-        before = old[start : start + BLOCK_BYTES].ljust(len(block), b"\0")
+        before = old[start : start + len(block)].ljust(len(block), b"\0")
         blocks.append(dice.choice([block, before, bytes(len(block))]))
     return b"".join(blocks)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -13,10 +14,13 @@ from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from tests.conftest import long
 from tests.faults.dying import finished, fork
+from tests.faults.failing import SITES as CALL_SITES
+from tests.faults.failing import fail_everywhere
 from tests.faults.flips import flip_all
 from tests.faults.full import on_a_small_disk
 from tests.faults.jobs import Job, jobs, trial
 from tests.faults.model import ABSENT, STALE, content, empty_arrays, names_of, store, with_store
+from tests.faults.power import lose_power
 from tests.faults.trials import at_every_call, at_random
 from tests.graph.webs import long_lists, make
 
@@ -121,3 +125,23 @@ def test_a_full_disk() -> None:
         pytest.skip(str(error))
     assert [row.job for row in rows] == ["rank"]
     assert all(row.failed > 0 for row in rows), "there is none with no room at all"
+
+
+@long
+@pytest.mark.parametrize("name", ["add", "clicks", "rank", "batch"])
+def test_power_loss(model: Path, name: str) -> None:
+    (row,) = lose_power(model, [name], 300, seed=4)
+    assert row.old_state_after > 0 and row.new_state_after > 0
+
+
+@long
+def test_power_loss_finds_side_data_that_is_not_synced(model: Path) -> None:
+    with patch("cocite.graph.side.sync_folder", lambda _: None), pytest.raises(AssertionError):
+        list(lose_power(model, ["rank"], 400, seed=4))
+
+
+@long
+@pytest.mark.parametrize("what", CALL_SITES)
+def test_failures_at_some_calls(model: Path, what: str) -> None:
+    row = fail_everywhere(next(job for job in jobs() if job.name == "rank"), what, model, every=9)
+    assert row.failures > 0
