@@ -30,6 +30,7 @@ print(json.dumps({d.name.lower(): [size(d), d.requires or []] for d in m.distrib
 
 def timed(command: Sequence[str | Path], **options: object) -> tuple[float, float]:
     """Wall and processor seconds of a command."""
+    print(*command[:6], file=sys.stderr, flush=True)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)  # type: ignore[call-overload]
     after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -41,7 +42,7 @@ def steps(place: Path, python: str) -> list[tuple[str, float, float]]:
     checkout, wheels, venv = place / "cocite", place / "wheels", place / "cocite" / ".venv"
     ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "data")
     shutil.copytree(ROOT, checkout, ignore=ignored)
-    home = {**os.environ, "HOME": str(place), "XDG_CACHE_HOME": str(place / "cache"), "PIP_NO_INPUT": "1"}
+    home = {**os.environ, "XDG_CACHE_HOME": str(place / "cache"), "PIP_NO_INPUT": "1"}
     home.pop("PYTHONDONTWRITEBYTECODE", None)
     run = {"env": home, "cwd": checkout}
     pip = [venv / "bin/python", "-m", "pip", "--disable-pip-version-check", "-q"]

@@ -144,3 +144,15 @@ def test_every_type_is_here() -> None:
         "same name", "beside the same name", "its name beside", "same host", "first page of its host",
         "links", "words", "company", "usage",
     }  # fmt: skip
+
+
+def test_reasons_are_there_once_and_the_strongest_query_page_first() -> None:
+    """Copies of a list have the same title and heading: one sentence is enough."""
+    one, two = (Listing(page=1, section=0, distance=distance, query=query) for distance, query in ((3, 0), (1, 2)))
+    few, many = (
+        ListedTogether(lists=lists, of=9, groups=lists, best=one, query=query) for lists, query in ((2, 0), (7, 2))
+    )
+    reasons = evidence.reasons_of(Numbers(), [one, one, two, few, many])
+    assert [(each.kind, each.distance or each.count) for each in reasons] == [
+        (Listing.kind, 1), (Listing.kind, 3), (ListedTogether.kind, 7), (ListedTogether.kind, 2),
+    ]  # fmt: skip

@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cocite.cli.terminal import Screen, rate, seconds, size
 from cocite.text import count
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
+    from rich.progress import Progress, TaskID
 
     from cocite.kernels.jit import Compilation
 
@@ -99,28 +100,32 @@ class Live(Stages):
     """A row per stage with a progress bar; disappears when the command ends."""
 
     def __init__(self, screen: Screen) -> None:
+        super().__init__()
+        self._screen = screen
+        self._task: TaskID | None = None  # of the stage
+        self._compiling: TaskID | None = None
+
+    @cached_property
+    def _progress(self) -> Progress:
+        """Rich's display, which begins when there is something to show: most commands have nothing."""
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.table import Column
 
-        super().__init__()
-        self._task: TaskID | None = None  # of the stage
-        self._compiling: TaskID | None = None
-        self._progress = Progress(
+        progress = Progress(
             SpinnerColumn(finished_text="✓", style="cyan"),
             TextColumn("{task.description}", markup=False, table_column=Column(min_width=18)),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[amount]}", justify="right", markup=False),
             TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),
-            TimeElapsedColumn(), console=screen.console, transient=True, refresh_per_second=8,
+            TimeElapsedColumn(), console=self._screen.console, transient=True, refresh_per_second=8,
         )  # fmt: skip
-
-    def __enter__(self) -> Live:
-        self._progress.start()
-        return self
+        progress.start()
+        return progress
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        self._progress.stop()
+        if "_progress" in vars(self):
+            self._progress.stop()
 
     def say(self, message: str) -> None:
         """Print a message above the rows."""

@@ -7,6 +7,7 @@ read as markup.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -17,6 +18,9 @@ from cocite.text import clean
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+FORCED = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""Variables by which Rich takes anything for a terminal."""
 
 
 class Cell(NamedTuple):
@@ -45,6 +49,9 @@ class Screen:
     @property
     def live(self) -> bool:
         """Whether this is a terminal that can do more than print lines."""
+        stream = sys.stderr if self._stderr else sys.stdout
+        if not ("console" in vars(self) or stream.isatty() or FORCED & os.environ.keys()):
+            return False  # without importing Rich
         return self.console.is_terminal and not self.console.is_dumb_terminal
 
     @property
@@ -54,17 +61,15 @@ class Screen:
 
     def line(self, *parts: str | tuple[str, str], indent: int = 0) -> None:
         """A line of texts, or of (text, style); a terminal wraps it."""
+        styled = [(_safe(part), "") if isinstance(part, str) else (_safe(part[0]), part[1]) for part in parts]
+        if not self.live:
+            self._write(" " * indent + "".join(words for words, _ in styled))
+            return
         from rich.padding import Padding
         from rich.text import Text
 
-        text = Text()
-        for part in parts:
-            words, style = (part, "") if isinstance(part, str) else part
-            text.append(_safe(words), style)
-        if self.live:
-            self.console.print(Padding(text, (0, 0, 0, indent), expand=False), soft_wrap=False, width=self.width)
-        else:
-            self._write(" " * indent + text.plain)
+        text = Padding(Text.assemble(*styled), (0, 0, 0, indent), expand=False)
+        self.console.print(text, soft_wrap=False, width=self.width)
 
     def row(self, *cells: Cell, indent: int = 0) -> None:
         """Cells beside each other, cut to the terminal's width; elsewhere complete and separated by tabs."""

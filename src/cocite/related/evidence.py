@@ -429,5 +429,23 @@ REASON_FIELDS = tuple(each.name for each in fields(Reason))
 
 
 def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
-    """The reasons for one result, in the order of its evidence."""
-    return tuple([Reason(**each.to_json(names)) for each in evidence])
+    """The reasons for one result, each once, in the order of its evidence; the strongest query page first."""
+    found: dict[tuple[str, str], Reason] = {}
+    for each in evidence:
+        reason = Reason(**each.to_json(names))
+        found.setdefault((reason.kind, reason.text), reason)
+    reasons = list(found.values())
+    if any(reason.query for reason in reasons):
+        for kind in (Listing.kind, ListedTogether.kind, SharedLinks.kind):
+            places = [place for place, reason in enumerate(reasons) if reason.kind == kind]
+            ordered = sorted((reasons[place] for place in places), key=strength, reverse=True)
+            for place, reason in zip(places, ordered, strict=True):
+                reasons[place] = reason
+    return tuple(reasons)
+
+
+def strength(reason: Reason) -> tuple[float, ...]:
+    """How strong a reason is, compared with others of its kind."""
+    if reason.kind == Listing.kind:
+        return float(reason.block is not None), -float(reason.distance or 1 << 30)
+    return float(reason.voices or reason.count or 0), float(reason.count or 0)
