@@ -45,6 +45,24 @@ a signal, and the store is checked in the same way. Then bytes of every file are
 the change, every question ends with an answer or an error message, and `add` either fails or gives the same result as
 on an undamaged store.
 
+Other trials have programs of their own.
+
+- `python -m tests.faults.power` simulates power loss: a disk that drops, reorders and tears whatever was not synced.
+  Each job is recorded once, and thousands of crashes are made from the record. The store must be old or new, and new if
+  the command had ended. It found two missing syncs of side data: a description could outlive its folder.
+- `python -m tests.faults.computing` changes bits of arrays in memory and computes ranks, hubs, walks, SimRank and every
+  other method, each trial in a process with limits of time and memory. It must answer or refuse, never crash.
+- `python -m tests.faults.failing` lets each call that opens, syncs, renames or removes a file, or allocates an array,
+  fail once. The command must end with a message, and the store must be old or new.
+
+What is promised: opening a store verifies its manifest and its smallest arrays, 1 MiB together. `add`, `remove` and
+`check` verify every byte. A server verifies every byte in the background after it has opened a store, with at most 1/41
+of a core, and before it switches to a new generation. It refuses to answer from damaged arrays, and closes damaged side
+data. A command that asks a large store one question may read a changed byte before anybody has verified it.
+
+Not tried: a real disk without power, file systems that reorder a rename within one folder, and writes by DuckDB and the
+search index between two recorded calls, of which only the state at the next call is known.
+
 """
 
 

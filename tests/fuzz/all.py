@@ -23,6 +23,11 @@ coverage. A reader may raise only the errors that it documents, and its results 
 of a store and its side data: `check` must find the damage, and every file is read each time. When a failure is fixed,
 its input goes to `tests/fuzz/cases`, and every test run tries it again.
 
+`python -m tests.fuzz.growth` has time and memory as oracles: it repeats short pieces in the seeds up to 64 kB. An input
+fails if it takes over 1 s + 60 µs per byte of processor time, or over 256 MiB + 2 kB per byte. It found an address of
+blanks that took quadratic time. Not tried: inputs of over 64 kB, routes of the HTTP server (`make attack` has those),
+and memory of native libraries that give it back before the process is measured.
+
 """
 LONGER = {"store": 5}
 """Times the usual duration: an input takes a tenth of a second and more, because the whole store is read for each."""

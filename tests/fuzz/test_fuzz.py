@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +15,7 @@ from cocite.sources.declared import declared_kinds
 from cocite.words.keywords import KeywordIndex
 from cocite.words.search import SearchIndex
 from cocite.words.vectors import Vectors
-from tests.fuzz import store, targets
+from tests.fuzz import growth, store, targets
 from tests.fuzz.run import CASES
 from tests.fuzz.seeds import FILES, SEEDS
 from tests.fuzz.targets import TARGETS
@@ -127,3 +130,19 @@ def test_changed_seeds(name: str, cut: int, put: bytes, at: int) -> None:
     seed = SEEDS[name][0]
     TARGETS[name](seed[:at] + put + seed[at:])
     TARGETS[name](seed[:cut])
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "opml", "records", "url", "warc"])
+def test_cost_is_in_proportion(name: str) -> None:
+    """A few inputs of `python -m tests.fuzz.growth`."""
+    TARGETS[name](SEEDS[name][0])
+    for data in islice(growth.inputs(name, random.Random(3)), 2):
+        assert growth.excess(name, data[: 1 << 14]) == ""
+
+
+def test_quadratic_time_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "cost", lambda name, data: (len(data) ** 2 * 1e-8, 0))
+    assert growth.excess("html", b"a" * 1000) == ""
+    assert "s for 50,000 bytes" in growth.excess("html", b"a" * 50_000)
+    monkeypatch.setattr(growth, "cost", lambda name, data: (0.0, 5 << 30))
+    assert "5120 MiB" in growth.excess("html", b"a")
