@@ -22,7 +22,8 @@ export function nameOf(page) {
 }
 
 function heading(page) {
-  const title = element("h1", { tabIndex: -1 }, "Related to ", element("bdi", {}, nameOf(page)));
+  const title = element("h1", { tabIndex: -1 }, page.words ? "Pages about " : "Related to ", element("bdi", {}, nameOf(page)));
+  if (page.words) return [title];
   return [title, ...(nameOf(page) === shown(page.url) ? [] : [element("bdi", { className: "address" }, shown(page.url))])];
 }
 
@@ -30,13 +31,14 @@ function heading(page) {
 export function drawAnswers(page, found, walk) {
   const parts = heading(page);
   const used = (found.used ?? []).map(String);
-  if (used.length && !used.some((each) => sameAddress(each, page.url))) {
+  if (found.answers.length && found.note) parts.push(note("", element("p", {}, oneLine(found.note))));
+  else if (used.length && !used.some((each) => sameAddress(each, page.url))) {
     const of = found.method === "words" ? "the words of this page" : used.slice(0, 3).map(shown).join(", ") + (used.length > 3 ? " …" : "");
     parts.push(element("p", { className: "soft" }, "asked with: ", element("bdi", {}, of)));
   }
   if (found.answers.length) parts.push(element("ol", { className: "answers" }, ...found.answers.map((each) => answer(each, walk))));
-  else parts.push(note("", element("p", {}, oneLine(found.note) || "Nothing related was found.")));
-  put(parts, `${found.answers.length} related pages`);
+  else parts.push(note("", element("p", {}, oneLine(found.note) || (page.words ? "No page has these words." : "Nothing related was found."))));
+  put(parts, `${found.answers.length} ${page.words ? "" : "related "}pages`);
 }
 
 function answer(each, walk) {
@@ -44,18 +46,14 @@ function answer(each, walk) {
   const part = (selector) => made.querySelector(selector);
   part(".rank").textContent = each.rank;
   part(".title").append(element("bdi", {}, nameOf(each)));
-  part(".title").addEventListener("click", () => walk({ url: each.url, title: each.title }));
+  if (!refusal(each.url)) part(".title").href = each.url;
+  walking(part(".related"), { url: each.url, title: each.title }, walk);
   if (nameOf(each) === shown(each.url)) part(".address").remove();
   else part(".address").append(element("bdi", {}, shown(each.url)));
   part("summary").textContent = oneLine(each.why) || "Why";
   const reasons = each.reasons.map((reason) => oneLine(reason.says)).filter(Boolean);
   part("ul").append(...reasons.map((says) => element("li", {}, says)));
   if (!reasons.length) part(".why").remove();
-  if (refusal(each.url)) part(".open").remove();
-  else {
-    part(".open").href = each.url;
-    part(".open").setAttribute("aria-label", `Open ${nameOf(each)} in a new tab`);
-  }
   return made;
 }
 
@@ -76,9 +74,15 @@ export function drawNote(page, { kind = "", lines, actions = [], nearest = [], w
 }
 
 function near(url, walk) {
-  const made = element("button", { className: "title", type: "button" }, element("bdi", {}, shown(url)));
-  made.addEventListener("click", () => walk({ url, title: "" }));
-  return element("li", {}, made);
+  const made = element("button", { className: "related", type: "button", title: "Related to this" }, "→");
+  walking(made, { url, title: "" }, walk);
+  return element("li", {}, element("bdi", {}, shown(url)), made);
+}
+
+/** The arrow of a page: what is related to it. */
+function walking(button, page, walk) {
+  button.setAttribute("aria-label", `Related to ${nameOf(page)}`);
+  button.addEventListener("click", () => walk(page));
 }
 
 function note(kind, ...children) {

@@ -2,7 +2,7 @@
 
 import { plain, refusal } from "./addresses.js";
 import { drawAnswers, drawNote, element } from "./draw.js";
-import { related, relatedToRecord, Trouble } from "./server.js";
+import { related, relatedToRecord, search, Trouble } from "./server.js";
 import { allowed, allowHost, load, settings, whenChanged } from "./settings.js";
 
 const browser = globalThis.browser ?? globalThis.chrome;
@@ -25,8 +25,9 @@ function walk(page, { anew = false, quietly = false } = {}) {
 async function show({ quietly = false } = {}) {
   const page = trail.at(-1);
   $("#back").disabled = trail.length < 2;
-  const refused = refusal(page.url);
-  if (refused) {
+  const refused = page.words ? "" : refusal(page.url);
+  if (page.words) await answered(page, (signal) => search(settings, page.words, signal));
+  else if (refused) {
     asking.abort();
     document.body.classList.remove("busy");
     drawNote({ url: page.url, title: page.title }, { lines: [refused, "Go to a page of the web and ask again."], walk });
@@ -171,7 +172,7 @@ const KEYS = {
   t: () => $("#ask").click(),
   "/": () => $("#address").focus(),
   e: () => here()?.querySelector("summary")?.click(),
-  o: () => here()?.querySelector(".open")?.click(),
+  r: () => here()?.querySelector(".related")?.click(),
 };
 
 function here() {
@@ -198,8 +199,9 @@ function typed(event) {
   event.preventDefault();
   const text = $("#address").value.trim();
   if (!text) return;
-  const url = /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]*:\d/.test(text) ? text : `https://${text}`;
   $("#address").value = "";
+  if (!/[.:/]/.test(text)) return walk({ url: "", title: text, words: text }, { anew: true }); // no address has neither
+  const url = /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]*:\d/.test(text) ? text : `https://${text}`;
   walk({ url, title: "" }, { anew: true });
 }
 

@@ -45,6 +45,11 @@ export function relatedToRecord(settings, record, signal) {
   return ask(settings, "/api/related", wishes(settings), { signal, method: "POST", body });
 }
 
+/** The pages that have some words. */
+export function search(settings, q, signal) {
+  return ask(settings, "/api/search", { q, ...wishes(settings) }, { signal });
+}
+
 /** What the server's store holds. */
 export function store(settings, signal) {
   return ask(settings, "/api/store", {}, { signal });
