@@ -30,6 +30,7 @@ SAMPLE = ROOT / "src" / "cocite" / "sample" / "pages"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SIZES = {"": (1280, 860), "phone-": (390, 844)}
 COLOURS = 128
+ATTEMPTS = 20
 PAGE, WORDS = "nytimes.com", "museum"
 
 
@@ -89,7 +90,9 @@ def pictures(browser: Any, base: str, names: list[str]) -> Iterator[tuple[str, b
             page = context.new_page()
             for name in names:
                 view = VIEWS[name]
-                page.goto(f"{base}{view.path}?{urlencode(view.given)}")
+                for _ in range(ATTEMPTS):  # the first time, loops are compiled
+                    if page.goto(f"{base}{view.path}?{urlencode(view.given)}").status < 500:
+                        break
                 if view.script:
                     page.evaluate(view.script)
                     page.wait_for_timeout(300)  # colours change slowly
