@@ -11,18 +11,17 @@ from tests.docs.test_guides import is_printed
 
 __all__ = ["plain_surroundings"]
 README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL))
 MAX_LINES = 90
 
 
 def test_it_is_short_and_has_three_commands() -> None:
     assert len(README.splitlines()) <= MAX_LINES
-    (commands,) = re.findall(r"^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    assert commands.splitlines() == ["pip install .", "cocite demo -o web.cocite", "cocite serve"]
+    assert BLOCKS["sh"].splitlines() == ["pip install .", "cocite demo -o web.cocite", "cocite serve"]
 
 
 def test_the_demo_prints_what_it_shows(tmp_path: Path) -> None:
-    (shown,) = re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     ran = run("demo", "nytimes.com", "-o", tmp_path / "web.cocite")
     assert ran.code == 0, ran.err
-    assert is_printed(shown, ran.out) == ""
+    assert is_printed(BLOCKS[""], ran.out) == ""
     assert re.search(r"sample web from (\d+) link lists", README)[1] in ran.out  # type: ignore[index]
