@@ -24,17 +24,18 @@ RUNS = 7
 SIZES = """
 import importlib.metadata as m, json
 def size(d): return sum(p.stat().st_size for f in d.files or () if (p := d.locate_file(f)).is_file())
-print(json.dumps({d.name.lower(): [size(d), d.requires or []] for d in m.distributions()}))
+print(json.dumps({d.name.lower().replace('_', '-'): [size(d), d.requires or []] for d in m.distributions()}))
 """
 
 
 def timed(command: Sequence[str | Path], **options: object) -> tuple[float, float]:
     """Wall and processor seconds of a command."""
-    print(*command[:6], file=sys.stderr, flush=True)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)  # type: ignore[call-overload]
     after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    return ended - began, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found = ended - began, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(*command[:6], f"…: {found[0]:.1f} s, {found[1]:.1f} s of processor time", file=sys.stderr, flush=True)
+    return found
 
 
 def steps(place: Path, python: str) -> list[tuple[str, float, float]]:
@@ -62,8 +63,6 @@ def steps(place: Path, python: str) -> list[tuple[str, float, float]]:
     ):
         times = [timed([cocite, *command], **asking) for _ in range(RUNS)]
         found.append((name, min(wall for wall, _ in times), min(cpu for _, cpu in times)))
-    compiling = timed([*pip, "install", "--force-reinstall", "--no-deps", *local, *(wheels.glob("*.whl"))], **run)
-    found.append(("(install again, compiling all .pyc, as pip does by default)", *compiling))
     return found
 
 
