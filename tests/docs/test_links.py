@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PATTERNS = ("*.md", "docs/**/*.md", "bench/*.md", "research/*.md", "src/cocite/graph/*.md")
-FOLDERS = ("src", "tests", "bench", "research", "docs", "extension")
+FOLDERS = ("src", "tests", "bench", "research", "docs", "extension", "deploy")
 PAGES = sorted(page for pattern in PATTERNS for page in ROOT.glob(pattern))
 
 
