@@ -40,7 +40,8 @@ def test_clients_that_ask_and_go_away(target: Target, honest: Honest) -> None:
             path = f"/api/related?url=robin.example&k={number + 1}&method={quote(EXPENSIVE[0])}"
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             connection.shutdown(socket.SHUT_WR)
-    assert target.get("/api/related?url=robin.example&k=7&method=walk", ATTACKER)[0] == 200
+    path = "/api/related?url=robin.example&k=7&method=walk"
+    target.process.wait_for(lambda: target.get(path, ATTACKER)[0] == 200)  # their questions leave the queue
 
 
 def test_60_kb_of_addresses(target: Target, honest: Honest) -> None:
