@@ -23,6 +23,7 @@ from bench.tables import show
 from cocite.errors import BadSource, BadStore
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
+from cocite.evaluate.judgements import Judgements
 from cocite.related.methods import method
 from cocite.sources.page_records import read_jsonl
 from cocite.sources.records import Link, Page, ReadReport
@@ -193,9 +194,7 @@ class Asked(NamedTuple):
     fooled: float  # the share of queries with the target among the first ten results
 
 
-def measured(
-    web: Web, call: str, judged: datasets.Judgements, queries: Mapping[str, int]
-) -> dict[str, tuple[float, bool]]:
+def measured(web: Web, call: str, judged: Judgements, queries: Mapping[str, int]) -> dict[str, tuple[float, bool]]:
     """P@10 of each query, and whether the target is a result."""
     (run,) = ask_methods(web, [method(call)], queries)
     found = Evaluation(judged, [run])
@@ -217,7 +216,7 @@ def store(pages: Pages, path: Path, again: bool) -> Web:
         if not again:
             return Web(path)
     shutil.rmtree(path, ignore_errors=True)
-    made = datasets.Dataset(path.stem, datasets.Held(path.stem, pages), datasets.Judgements())
+    made = datasets.Dataset(path.stem, datasets.Held(path.stem, pages), Judgements())
     return Web(datasets.make(made, path, search=False))
 
 
@@ -232,7 +231,7 @@ def rows(options: argparse.Namespace, pages: Pages) -> Iterator[list[str]]:
         planted = ATTACKS[name](pages, random.Random(SEED))
         web = store(planted.pages, options.stores / "attacked" / f"{name}.cocite", options.again)
         near = {canonical_or_none(url) for url in planted.touched}
-        touched = datasets.Judgements({q: r for q, r in judgements.ratings.items() if q in near}, judgements.repeated)
+        touched = Judgements({q: r for q, r in judgements.ratings.items() if q in near}, judgements.repeated)
         some = list(datasets.some_queries(touched, options.queries).ratings)
         judged, numbers = in_store(web.graph, judgements, ReadReport())
         for call in options.methods:
