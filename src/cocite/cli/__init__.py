@@ -28,7 +28,7 @@ SHOWN_BY = {
     "hubs": "answers.show_hubs", "communities": "words.show_communities", "filter": "words.show_filtered",
     "cluster": "answers.show_groups", "search": "answers.show_found", "keywords": "words.show_keywords",
     "rank": "store.show_rank", "links": "store.show_links", "info": "store.show_info", "check": "store.show_check",
-    "export": "store.show_exported", "serve": "", "mcp": "", "site": "quality.show_site", "warm": "",
+    "export": "store.show_exported", "install": "", "serve": "", "mcp": "", "site": "quality.show_site", "warm": "",
     "study new": "quality.show_new_study", "study rate": "", "study report": "quality.show_evaluation",
     "spark pages": "spark.show_job", "spark store": "spark.show_job", "spark rank": "spark.show_job",
     "spark related": "spark.show_job",

@@ -346,6 +346,17 @@ def write_synced(file: Path, data: bytes) -> None:
     sync_folder(file)
 
 
+def copy_synced(source: Path, target: Path) -> None:
+    """Copy a file of a store and have it on disk before returning."""
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        if str(error.filename) == str(source):  # else it can't be written
+            raise cannot_read(source, error) from error
+        raise
+    sync_folder(target)
+
+
 def sync_folder(folder: Path) -> None:
     """Have a folder's entries, or what is in a file, on disk. Windows can't open folders, and logs their changes."""
     if os.name == "nt" and folder.is_dir():

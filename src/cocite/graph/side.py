@@ -16,7 +16,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FOLDER = "side"
 Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_OWN_NAME = re.compile(rf"({_NAME.pattern})(\.json|-[0-9a-f]{{8}})")  # in the folder
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # what reading a damaged description may raise
 
 
@@ -107,13 +108,61 @@ def write_side(graph: Graph, name: str, make: Callable[[Path], tuple[dict[str, A
         writer.abandon()
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    described = {"folder": folder.name, "generation": graph.manifest["id"], "about": about}
-    body = json.dumps({**described, "arrays": writer.arrays, "files": files}, sort_keys=True, ensure_ascii=False)
+    _replace(side, name, SideData(folder, about, writer.arrays, files, graph.manifest["id"]))
+
+
+def _replace(side: Path, name: str, data: SideData) -> None:
+    """Write the description of side data whose folder is on disk; then remove the old ones of this name."""
+    described = {"folder": data.folder.name, "generation": data.generation, "about": data.about}
+    body = json.dumps({**described, "arrays": data.arrays, "files": data.files}, sort_keys=True, ensure_ascii=False)
     fresh = side / f".{name}.json.{os.getpid()}"
     write_synced(fresh, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
     fresh.replace(side / f"{name}.json")
     sync_folder(side)
-    remove_others(side, name, folder)
+    remove_others(side, name, data.folder)
+
+
+def copy_sides(graph: Graph, target: Path, lasting: str, copy: Callable[[Path, Path], None]) -> list[str]:
+    """Copy the side data of a graph's generation, and the `lasting` ones of any, to another store; returns the names.
+
+    Only files of the folder itself are copied: a description may name any path.
+    """
+    side, copied = graph.path / FOLDER, []
+    for name in _names(side):
+        data = read_side(graph, name, "the command that made it", stale=True)
+        if data is None or (data.generation != graph.manifest["id"] and name != lasting):
+            continue
+        if data.folder not in _folders(side, name):
+            raise BadStore(f"{side / name}.json is damaged: it names the folder {data.folder.name!r:.100}; remove it")
+        (target / FOLDER / data.folder.name).mkdir(parents=True)
+        for file in (*data.folder.iterdir(), side / f"{name}.json"):
+            if file.suffix != ".lock":
+                copy(file, target / file.relative_to(graph.path))
+        copied.append(name)
+    return copied
+
+
+def move_sides(source: Graph, graph: Graph, names: list[str], lasting: str) -> None:
+    """Move side data to a store on the same disk, and drop its own of other generations, but for the `lasting` ones."""
+    side = graph.path / FOLDER
+    for name in names:
+        with only_one(graph, name, f"the {name}"):
+            data = read_side(source, name, "the command that made it", stale=True)
+            assert data is not None, name
+            sync_folder(data.folder)
+            moved = data.folder.rename(side / f"{name}-{secrets.token_hex(4)}")
+            for folder in (graph.path, side):
+                sync_folder(folder)
+            _replace(side, name, replace(data, folder=moved))
+    for name in {*_names(side)} - {*names, lasting}:
+        if is_left_over(graph, name):
+            drop_side(graph, name, f"the {name}")
+
+
+def _names(side: Path) -> list[str]:
+    """The names of side data, and of what killed commands have left of them."""
+    files = side.iterdir() if side.is_dir() else ()
+    return sorted({found[1] for file in files if (found := _OWN_NAME.fullmatch(file.name))})
 
 
 def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
