@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from collections.abc import Callable
@@ -156,6 +157,17 @@ def test_a_description_cannot_name_files_elsewhere(own: Path, served: Path) -> N
     before = everything(served)
     with pytest.raises(BadStore, match="names the folder"):
         install(own, served)
+    assert everything(served) == before
+
+
+def test_a_full_disk_changes_nothing(store: Path, served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(source: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(source), None, str(target))
+
+    before = everything(served)
+    monkeypatch.setattr(shutil, "copyfile", fail)
+    with pytest.raises(BadStore, match=r"served.cocite is full"):
+        install(store, served)
     assert everything(served) == before
 
 

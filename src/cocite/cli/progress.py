@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 30.0  # time between two lines about the same stage, without a terminal
 STAGE_UNITS = {
-    "checksum": "byte", "reading links": "list", "parents": "page", "asking": "question", "pages": "page",
-    "names": "name", "texts": "text", "clicks": "click",
+    "checksum": "byte", "copying": "byte", "reading links": "list", "parents": "page", "asking": "question",
+    "pages": "page", "names": "name", "texts": "text", "clicks": "click",
 }  # fmt: skip
 """What stages with these words count; others count links."""
 

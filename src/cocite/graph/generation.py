@@ -351,7 +351,7 @@ def copy_synced(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
     except OSError as error:
-        if str(error.filename) == str(source):  # else it can't be written
+        if str(error.filename) == str(source) and not error.filename2:  # else it can't be written
             raise cannot_read(source, error) from error
         raise
     sync_folder(target)
