@@ -36,6 +36,7 @@ from tests.http.test_run import serving
 
 pytestmark = [long, pytest.mark.timeout(method="thread")]  # a signal does not end what waits in Playwright's event loop
 ASK = f"url={quote(HUGO, safe='')}"
+TOKEN = "a-token-of-the-only-rater"
 VIEWS = {
     "first": "/",
     "related": f"/?{ASK}&k=12",
@@ -52,7 +53,7 @@ VIEWS = {
     "unknown": "/?url=hugo.example.org",
     "nothing": "/?url=lonely.example",
     "methods": "/methods",
-    "study": "/study?rater=anna",
+    "study": f"/study?token={TOKEN}&at=1",
     "docs": "/docs",
 }
 BOXES = """() => [...document.querySelectorAll(".picture li")].flatMap(item =>
@@ -85,6 +86,7 @@ def base(fast_root: Path) -> Iterator[str]:
         web = Web(store)
         queries = [HUGO, JEKYLL]
         write(new(web, queries, [method("cocitation"), method("companion")], 3), study)
+        (study / "tokens.json").write_text(json.dumps({"": TOKEN}))
         with serving(store, Path(folder), "--study", str(study)) as (server, _):
             server.wait_for(lambda: json.loads(server.get("/api/store"))["keywords"])
             yield server.address
@@ -365,7 +367,7 @@ def test_light_and_dark(opening: Opening) -> None:
         (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),
         ("/search?q=zzzzqqqq", 200, "No page has these words"),
         ("/keywords?q=statix", 404, "Did you mean"),
-        ("/study?rater=../x", 422, "A rater's name"),
+        ("/study?token=nonsense", 403, "Open the link that you were sent"),
     ],
 )
 def test_errors_are_shown_with_a_next_step(opening: Opening, target: str, status: int, says: str) -> None:
@@ -419,7 +421,7 @@ def test_a_page_is_light(opening: Opening, view: str) -> None:
 
 
 def test_the_study_is_rated_by_the_keyboard(opening: Opening) -> None:
-    page = opening("/study?rater=clara").page
+    page = opening(VIEWS["study"]).page
     page.keyboard.press("/")  # there is nothing to ask here
     for key in ("j", "1", "j", "0", "j", "x"):
         page.keyboard.press(key)
@@ -429,8 +431,7 @@ def test_the_study_is_rated_by_the_keyboard(opening: Opening) -> None:
 
 
 def test_the_study_is_rated_without_scripts(opening: Opening, base: str) -> None:
-    page = opening("/study", java_script_enabled=False).page
-    page.fill("#rater", "Ben")
+    page = opening(f"/study?token={TOKEN}", java_script_enabled=False).page
     page.get_by_role("button", name="Begin").click()
     for _ in range(2):
         page.wait_for_selector(".rate")
@@ -439,5 +440,5 @@ def test_the_study_is_rated_without_scripts(opening: Opening, base: str) -> None
         page.get_by_role("button", name="Save").click()
     page.wait_for_selector(".note")
     assert "Everything is rated" in page.locator("main").inner_text()
-    page.goto(f"{base}/study?rater=ben&at=1")
+    page.goto(f"{base}/study?at=1")
     assert page.locator("input:checked").count() == page.locator(".rate").count()

@@ -7,7 +7,8 @@ folder:
     ratings.csv    the sheet, a row per result, without methods and ranks: 1, 0, or x for "could not open"
     rate.html      the same as a self-contained page for a browser, which saves such a sheet
 
-Where raters are named, each has a `ratings-NAME.csv` and a `rate-NAME.html` with their share of the queries.
+Where raters are named, each has a `ratings-NAME.csv` and a `rate-NAME.html` with their share of the queries. A server
+adds `tokens.json`, the secrets in the links that it shows for raters.
 
 `read_ratings` reads sheets from a browser, a spreadsheet or `cocite study rate`: with or without BOM, with commas,
 semicolons or tabs. If raters disagree on a result the majority counts; in a tie, the lower rating. As in the paper, a

@@ -196,8 +196,8 @@ class Exchange:
 
     @property
     def logged_query(self) -> str:
-        """The query string for the log."""
-        return str(self.scope["query_string"][:MAX_LOGGED_LENGTH], "latin-1")
+        """The query string for the log; empty for a study, whose links have the tokens of raters."""
+        return "" if self.path.startswith("/study") else str(self.scope["query_string"][:MAX_LOGGED_LENGTH], "latin-1")
 
 
 async def body_of(request: Request) -> bytes:

@@ -1,6 +1,7 @@
 """cocite serve and cocite mcp: a store for browsers, programs and assistants."""
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Serve(Task):
 
     The log goes to standard error, as JSON lines. After cocite add, or another change of the store, the server switches
     to the new one without dropping a request; SIGHUP makes it check at once. SIGTERM and Ctrl-C end it after the last
-    pending answer.
+    pending answer. With --study, a terminal shows the link of each rater.
 
     Examples:
         cocite serve -i web.cocite --study trial
@@ -77,9 +78,9 @@ class Serve(Task):
         """Serve until a signal ends it."""
         with _installed("Serving", "serve"):
             from cocite.http.access import read_keys
+            from cocite.http.page.study import rater_links
             from cocite.http.run import address_of, listen, serve
             from cocite.http.settings import LOCAL_PROXIES, Settings
-        from cocite.evaluate.study import read
         from cocite.graph.generation import read_current
 
         store, study = Path(self.index), Path(self.study) if self.study else None
@@ -92,14 +93,25 @@ class Serve(Task):
             **{name: getattr(self, name) for name in same},
         )  # fmt: skip
         if study is not None:
-            read(study)
+            rater_links(study, "")  # fails before anything starts
         if keys is not None:
             read_keys(keys)
         listening = listen(settings)
         click.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
+        if study is not None:
+            show_links(study, rater_links(study, address_of(listening)))
         if self.open:
             open_browser(address_of(listening))
         raise click.exceptions.Exit(serve(settings, listening))
+
+
+def show_links(study: Path, links: Mapping[str, str]) -> None:
+    """Show raters' links on a terminal only: elsewhere this is a log, which must not have their tokens."""
+    if not sys.stdout.isatty():
+        where = f"{study / 'tokens.json'} has the token of each rater"
+        return click.echo(f"Raters open /study?token=TOKEN; {where}", err=True)
+    for rater, link in links.items():
+        click.echo(f"Rating link{rater and ' of ' + rater}: {link}")
 
 
 def open_browser(address: str) -> None:

@@ -1,28 +1,35 @@
 """The rating study in the browser: one query page after another, kept in the study's folder with every step.
 
-Raters see what is to be rated, and neither methods nor ranks. Whoever gives a name has a sheet of their own,
-`ratings-NAME.csv`; without a name it is `ratings.csv`. A study with named raters shows each their share. `cocite study
-report FOLDER` reads all sheets. It works without scripts, and needs no cookie: the name is in the address.
+Raters see what is to be rated, and neither methods nor ranks. Each named rater has a share and a sheet,
+`ratings-NAME.csv`; a study without named raters has one rater, whose sheet is `ratings.csv`. `cocite study report
+FOLDER` reads all sheets. It works without scripts.
+
+A rater's link has a token, which alone decides who rates. The first page keeps it in a cookie, so no other address has
+it. That page doesn't redirect: after a click in a mail, browsers send no strict cookie to the next address.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
+import json
 import re
+import secrets
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, BadStore
 from cocite.evaluate.study import (
     CHOICES,
     RATINGS,
     Item,
+    Study,
     keep_edited,
-    rater_name,
     read,
     read_ratings,
     sheet_of,
@@ -32,11 +39,13 @@ from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
 from cocite.http.responses import HTML, PLAIN_TEXT, RefusedRequest, Reply
+from cocite.sources.page_records import replacing
 from cocite.sources.records import ReadReport
 from cocite.system import lock_file
 
-MAX_RATERS = 1000
 MAX_RATINGS_PER_STEP = 2000
+TOKEN_BYTES, TOKEN = 32, re.compile(r"[A-Za-z0-9_-]{16,}")
+COOKIE, COOKIE_SECONDS = "cocite-rater", 365 * 86_400
 
 
 class RatingStudy:
@@ -44,9 +53,18 @@ class RatingStudy:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.study = folder, read(folder)
+        self._digests = {name: _digest(token) for name, token in read_tokens(folder, self.study).items()}
+
+    def rater(self, token: str) -> str | None:
+        """The rater who has a token; None if nobody has. Takes as long for any wrong token."""
+        found, digest = None, _digest(token)
+        for name, known in self._digests.items():
+            if hmac.compare_digest(known, digest):
+                found = name
+        return found
 
     def queries(self, rater: str) -> list[list[Item]]:
-        """What a rater has to rate, by query page; raises BadParameter if the study has only other raters."""
+        """What a rater has to rate, by query page."""
         by_query: dict[str, list[Item]] = {}
         for item in self.study.share(rater):
             by_query.setdefault(item.query, []).append(item)
@@ -58,12 +76,10 @@ class RatingStudy:
         return read_ratings(path, self.study, ReadReport()) if path.exists() else {}
 
     def add(self, rater: str, given: Mapping[str, str]) -> dict[str, str]:
-        """Keep more ratings; raises BadParameter if there are too many raters, or if this isn't one of them."""
+        """Keep more ratings."""
         items, path = {item.id for item in self.study.share(rater)}, sheet_of(self.folder, rater)
         with (self.folder / ".rating").open("w") as lock:  # a sheet is read, added to, and replaced
             lock_file(lock)
-            if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MAX_RATERS:
-                raise BadParameter(f"{MAX_RATERS} raters have sheets already; give one of their names")
             new = {item: rating for item, rating in given.items() if item in items and rating in RATINGS}
             ratings = self.ratings(rater) | new
             keep_edited(self.study, path, rater)
@@ -71,24 +87,23 @@ class RatingStudy:
         return ratings
 
     async def show(self, request: Request, _: Exchange) -> Reply:
-        """A step of the study: who rates, what is to be rated, or the end."""
-        name = request.query_params.get("rater")
-        if name is None:
-            return self._page()
-        try:
-            rater = checked(name)
-            queries = self.queries(rater)
-        except BadParameter as error:
-            return self._page(422, error=f"{error}.")
-        ratings = await asyncio.to_thread(self.ratings, rater)
+        """A step of the study: the introduction, what is to be rated, or the end."""
+        link = request.query_params.get("token")
+        rater = self.rater(request.cookies.get(COOKIE, "") if link is None else link)
+        if rater is None:
+            return self._page(403)
+        queries, ratings = self.queries(rater), await asyncio.to_thread(self.ratings, rater)
         given: dict[str, Any] = {
             "rater": rater,
+            "cookie": None if link is None else cookie(link, request.url.scheme == "https"),
             "ratings": ratings,
             "queries": len(queries),
             "results": sum(map(len, queries)),
         }
         left = next_query(queries, ratings)
-        at = step_of(request.query_params.get("at", ""), left)
+        if "at" not in request.query_params:
+            return self._page(**given, begin=0 if left is None else left + 1)
+        at = step_of(request.query_params["at"], left)
         if at is None or not 0 <= at < len(queries):
             return self._page(**given, left=left)
         return self._page(**given, at=at, items=queries[at])
@@ -96,20 +111,60 @@ class RatingStudy:
     async def save(self, request: Request, _: Exchange) -> Reply:
         """Keep the ratings of a step, and go on to the next."""
         check_same_origin(request)
+        rater = self.rater(request.cookies.get(COOKIE, ""))
+        if rater is None:
+            hint = "Open the link that you were sent, and rate there; whoever runs this study has it"
+            raise RefusedRequest(403, "NotARater", "Ratings need a rater's link", hint)
         try:
             body = (await body_of(request)).decode("utf-8", "replace")
             given = dict(parse_qsl(body, max_num_fields=MAX_RATINGS_PER_STEP))
         except ValueError as error:
             raise BadParameter(f"More than {MAX_RATINGS_PER_STEP:,} ratings at once; send fewer") from error
-        rater = checked(given.get("rater", ""))
         ratings = await asyncio.to_thread(self.add, rater, given)
         after = step_of(given.get("at", ""), -1)
         following = next_query(self.queries(rater), ratings, -1 if after is None else after)
-        return Reply(303, b"", PLAIN_TEXT, extra=((b"location", step_address(rater, following).encode()),))
+        return Reply(303, b"", PLAIN_TEXT, extra=((b"location", step_address(following).encode()),))
 
-    def _page(self, status: int = 200, **values: Any) -> Reply:
-        given = {"ratings": None, "CHOICES": CHOICES, "place": step_address, "study": self.study}
-        return Reply(status, render("study.html", **given | values), HTML)
+    def _page(self, status: int = 200, cookie: bytes | None = None, **values: Any) -> Reply:
+        given = {"ratings": None, "begin": None, "CHOICES": CHOICES, "place": step_address}
+        extra = () if cookie is None else ((b"set-cookie", cookie),)
+        return Reply(status, render("study.html", **given | values), HTML, extra=extra)
+
+
+def read_tokens(folder: Path, study: Study) -> dict[str, str]:
+    """The token of each rater, from tokens.json in the study's folder; made for raters who have none yet."""
+    path = folder / "tokens.json"
+    with (folder / ".rating").open("w") as lock:  # several workers start at once
+        lock_file(lock)
+        try:
+            known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+            fresh = {name: secrets.token_urlsafe(TOKEN_BYTES) for name in study.raters or [""] if name not in known}
+            found: dict[str, str] = {**known, **fresh}
+            if not all(map(TOKEN.fullmatch, found.values())) or len({*found.values()}) < len(found):
+                raise ValueError("a token is too short, or two are the same")
+        except (OSError, ValueError, TypeError) as error:
+            raise BadStore(f"{path} can't be read: delete it, then raters get new links") from error
+        if fresh:
+            with replacing(path) as temporary:
+                temporary.touch(0o600, exist_ok=False)
+                temporary.write_text(json.dumps(found, indent=1), "utf-8")
+    return {name: found[name] for name in study.raters or [""]}
+
+
+def rater_links(folder: Path, address: str) -> dict[str, str]:
+    """The link of each rater, at the address of a server."""
+    tokens = read_tokens(folder, read(folder))
+    return {name: with_query(f"{address}/study", [("token", token)]) for name, token in tokens.items()}
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "replace")).digest()
+
+
+def cookie(token: str, secure: bool) -> bytes:
+    """A header that keeps a valid token in the browser, for the pages of the study only."""
+    about = f"Path=/study; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{'; Secure' if secure else ''}"
+    return f"{COOKIE}={token}; {about}".encode()
 
 
 def next_query(queries: Sequence[Sequence[Item]], ratings: Mapping[str, str], after: int = -1) -> int | None:
@@ -123,14 +178,9 @@ def step_of(text: str, default: int | None) -> int | None:
     return int(text) - 1 if re.fullmatch("[0-9]{1,6}", text) else default
 
 
-def step_address(rater: str, at: int | None) -> str:
+def step_address(at: int | None) -> str:
     """The address of a step of the study; None: of its end."""
-    return with_query("/study", [("rater", rater), ("at", str(0 if at is None else at + 1))])
-
-
-def checked(name: str) -> str:
-    """The name of a rater, or an empty text; raises BadParameter."""
-    return rater_name(name) if name.strip() else ""
+    return with_query("/study", [("at", str(0 if at is None else at + 1))])
 
 
 def check_same_origin(request: Request) -> None:
