@@ -10,7 +10,8 @@ import pytest
 from cocite.cli.tasks.serve import show_links
 from cocite.errors import BadParameter, BadStore
 from cocite.evaluate.study import assign, new, rater_name, read, read_ratings, write
-from cocite.http.page.study import COOKIE, RatingStudy, rater_links, read_tokens
+from cocite.evaluate.tokens import rater_links, read_tokens
+from cocite.http.page.study import COOKIE, RatingStudy
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web

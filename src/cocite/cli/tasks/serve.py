@@ -78,9 +78,9 @@ class Serve(Task):
         """Serve until a signal ends it."""
         with _installed("Serving", "serve"):
             from cocite.http.access import read_keys
-            from cocite.http.page.study import rater_links
             from cocite.http.run import address_of, listen, serve
             from cocite.http.settings import LOCAL_PROXIES, Settings
+        from cocite.evaluate.tokens import rater_links
         from cocite.graph.generation import read_current
 
         store, study = Path(self.index), Path(self.study) if self.study else None

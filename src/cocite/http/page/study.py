@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -23,28 +21,26 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from cocite.errors import BadParameter, BadStore
+from cocite.errors import BadParameter
 from cocite.evaluate.study import (
     CHOICES,
     RATINGS,
     Item,
-    Study,
     keep_edited,
     read,
     read_ratings,
     sheet_of,
     write_ratings,
 )
+from cocite.evaluate.tokens import read_tokens
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
 from cocite.http.responses import HTML, PLAIN_TEXT, RefusedRequest, Reply
-from cocite.sources.page_records import replacing
 from cocite.sources.records import ReadReport
 from cocite.system import lock_file
 
 MAX_RATINGS_PER_STEP = 2000
-TOKEN_BYTES, TOKEN = 32, re.compile(r"[A-Za-z0-9_-]{16,}")
 COOKIE, COOKIE_SECONDS = "cocite-rater", 365 * 86_400
 
 
@@ -129,32 +125,6 @@ class RatingStudy:
         given = {"ratings": None, "begin": None, "CHOICES": CHOICES, "place": step_address}
         extra = () if cookie is None else ((b"set-cookie", cookie),)
         return Reply(status, render("study.html", **given | values), HTML, extra=extra)
-
-
-def read_tokens(folder: Path, study: Study) -> dict[str, str]:
-    """The token of each rater, from tokens.json in the study's folder; made for raters who have none yet."""
-    path = folder / "tokens.json"
-    with (folder / ".rating").open("w") as lock:  # several workers start at once
-        lock_file(lock)
-        try:
-            known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-            fresh = {name: secrets.token_urlsafe(TOKEN_BYTES) for name in study.raters or [""] if name not in known}
-            found: dict[str, str] = {**known, **fresh}
-            if not all(map(TOKEN.fullmatch, found.values())) or len({*found.values()}) < len(found):
-                raise ValueError("a token is too short, or two are the same")
-        except (OSError, ValueError, TypeError) as error:
-            raise BadStore(f"{path} can't be read: delete it, then raters get new links") from error
-        if fresh:
-            with replacing(path) as temporary:
-                temporary.touch(0o600, exist_ok=False)
-                temporary.write_text(json.dumps(found, indent=1), "utf-8")
-    return {name: found[name] for name in study.raters or [""]}
-
-
-def rater_links(folder: Path, address: str) -> dict[str, str]:
-    """The link of each rater, at the address of a server."""
-    tokens = read_tokens(folder, read(folder))
-    return {name: with_query(f"{address}/study", [("token", token)]) for name, token in tokens.items()}
 
 
 def _digest(token: str) -> bytes:
