@@ -54,7 +54,7 @@ def rating(made: Path, folder: Path) -> Iterator[Asking]:
 
 
 @pytest.fixture
-def named(made: Path, folder: Path) -> Iterator[Asking]:
+def two_raters(made: Path, folder: Path) -> Iterator[Asking]:
     """A server of a study; both raters rate everything."""
     name_raters(folder)
     server = Asking(made, study=folder, names=("test",))
@@ -62,16 +62,16 @@ def named(made: Path, folder: Path) -> Iterator[Asking]:
     server.close()
 
 
-def test_ratings_are_stored_in_the_sheet_of_their_rater(named: Asking, folder: Path) -> None:
+def test_ratings_are_stored_in_the_sheet_of_their_rater(two_raters: Asking, folder: Path) -> None:
     study, anna = read(folder), as_rater(folder, "anna")
     first, second, *_ = [item.id for item in study.items]
-    answer = named.post("/study", f"rater=ben&at=1&{first}=1&{second}=x&99999=1&rater2=0".encode(), **anna)
+    answer = two_raters.post("/study", f"rater=ben&at=1&{first}=1&{second}=x&99999=1&rater2=0".encode(), **anna)
     assert (answer.status, answer.headers["location"]) == (303, "/study?at=2")
-    named.post("/study", f"rater=../x&at=1&{second}=0".encode(), **anna)
+    two_raters.post("/study", f"rater=../x&at=1&{second}=0".encode(), **anna)
     assert read_ratings(folder / "ratings-anna.csv", study, ReadReport()) == {first: "1", second: "0"}
     assert read_ratings(folder / "ratings-ben.csv", study, ReadReport()) == {}
-    assert 'cocite_requests_total{route="page",status="303"} 2.0\n' in named.get("/metrics").text
-    page = named.get("/study?at=1", **anna).text
+    assert 'cocite_requests_total{route="page",status="303"} 2.0\n' in two_raters.get("/metrics").text
+    page = two_raters.get("/study?at=1", **anna).text
     assert page.count("checked") == 2
     assert "companion" not in page and "study.json" not in page
 
