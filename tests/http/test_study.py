@@ -11,7 +11,7 @@ from cocite.cli.tasks.serve import show_links
 from cocite.errors import BadParameter, BadStore
 from cocite.evaluate.study import assign, new, rater_name, read, read_ratings, write
 from cocite.evaluate.tokens import rater_links, read_tokens
-from cocite.http.page.study import COOKIE, RatingStudy
+from cocite.http.page.study import COOKIE, RatingStudy, cookie
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web
@@ -84,6 +84,7 @@ def test_a_link_is_all_that_a_lone_rater_needs(rating: Asking, folder: Path) -> 
     kept, *about = first.headers["set-cookie"].split("; ")
     assert (first.status, kept) == (200, f"{COOKIE}={token}")
     assert {"Path=/study", "HttpOnly", "SameSite=Strict"} <= set(about) and "Secure" not in about
+    assert cookie(token, secure=True) == f"{first.headers['set-cookie']}; Secure".encode()
     assert 'name="at" value="1"' in first.text and token not in first.text and "Begin" in first.text
     step = rating.get("/study?at=1", cookie=f"other=1; {kept}")
     assert "Page 1 of 2" in step.text and "set-cookie" not in step.headers and token not in step.text
