@@ -46,6 +46,7 @@ class Install(Task):
     dest: str = parameter("", "Where to install it: a store, or a new folder", metavar="DEST", positional=True,
         required=True)  # fmt: skip
     quiet: bool = shared.quiet()
+    interrupted = "Interrupted: DEST is the old store or the new one; run the command again"
 
     def do(self, progress: Progress) -> Installed:
         from cocite.graph.clicks import SIDE_NAME, renew_clicks
