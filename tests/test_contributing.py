@@ -73,7 +73,7 @@ def test_a_source_a_method_a_filter_and_an_operation_work_at_once(copy: Path) ->
     few = run(copy, "related", "one.example", "-m", "jaccard", "--min-links", "2")
     assert "two.example" in few and "three.example" in related and "three.example" not in few
     orphans = run(copy, "orphans")
-    assert len(re.findall(r"https://news-\w{8}\.example/", orphans)) == 2, "files of one name are two pages"
-    assert len(re.findall(r"https://(?:more|plain)-\w{8}\.example/", orphans)) == 2
+    assert len(re.findall(r"https://news-\w{20}\.example/", orphans)) == 2, "files of one name are two pages"
+    assert len(re.findall(r"https://(?:more|plain)-\w{20}\.example/", orphans)) == 2
     assert "one.example" not in orphans
     assert "List pages that no page links to" in run(copy, "orphans", "--help")

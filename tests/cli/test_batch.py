@@ -58,7 +58,7 @@ def test_filters(store: Path, place: Path) -> None:
     ("given", "message"),
     [
         (["-o", "r.csv"], "Unknown output format '.csv': r.csv must end in .parquet or .tsv"),
-        (["-o", "r.tsv", "-k", "-1"], "-k must be a whole number from 0 to 100000, not -1"),
+        (["-o", "r.tsv", "-k", "-1"], "-k must be a whole number from 1 to 100000, not -1"),
         (["-o", "r.tsv", "--per-site", "-1"], "--per-site must be a whole number of at least 0, not -1"),
         (["-o", "r.tsv", "-m", "nonsense"], "Unknown method 'nonsense'. Available:"),
         (["-o", "r.tsv", "--threads", "0"], "--threads must be a whole number from 1 to 256, not 0"),

@@ -80,7 +80,7 @@ def test_phrases_and_stray_syntax(web: Path) -> None:
 def test_summary_of_a_build(place: Path) -> None:
     source = records(place / "a.jsonl", {"url": A, "title": "Bird list", "links": [B]})
     ran = run("build", source, "-o", place / "w", "-q")
-    assert any(line.startswith("  search\t") and "2 pages in" in line for line in ran.out.splitlines())
+    assert any(line.startswith("  search\t") and "the index of 2 pages" in line for line in ran.out.splitlines())
     assert json.loads(run("build", source, "-o", place / "w", "-q", "--json").out)["search"]["pages"] == 2
     assert json.loads(run("build", source, "-o", place / "w", "-q", "--json", "--no-text").out)["search"] is None
 

@@ -88,6 +88,6 @@ def test_names_of_vertices_are_trimmed(tmp_path: Path) -> None:
 def test_a_cluster_passes_over_the_same_records() -> None:
     """Records keep their positions: one too many or too few would move all that follow."""
     table = pa.table({"url": ["name:a", " \x1e", "name:b "], "file": ["f:/x"] * 3, "row": pa.array([0, 1, 2])})
-    rows = [row for each in key_batches(table.to_batches(), {file_name("f:/x"): 0}, lambda _: None)
+    rows = [row for each in key_batches(table.to_batches(), {file_name("f:/x"): 0}, "0" * 32, lambda _: None)
             for row in each.to_pylist()]  # fmt: skip
     assert [row["sequence"] for row in rows if row["what"] == CAPTURE_ROWS] == [0, 2]

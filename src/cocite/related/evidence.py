@@ -7,6 +7,7 @@ of the public JSON format, whose `kind` values are fixed: other programs rely on
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from typing import Any, ClassVar, Protocol, dataclass_transform
 
 from cocite.text import clean, count
@@ -434,18 +435,18 @@ def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason,
     for each in evidence:
         reason = Reason(**each.to_json(names))
         found.setdefault((reason.kind, reason.text), reason)
-    reasons = list(found.values())
-    if any(reason.query for reason in reasons):
-        for kind in (Listing.kind, ListedTogether.kind, SharedLinks.kind):
-            places = [place for place, reason in enumerate(reasons) if reason.kind == kind]
-            ordered = sorted((reasons[place] for place in places), key=strength, reverse=True)
-            for place, reason in zip(places, ordered, strict=True):
-                reasons[place] = reason
-    return tuple(reasons)
+    reasons, queries = list(found.values()), dict[str, list[Reason]]()
+    for reason in reasons:
+        queries.setdefault(reason.query, []).append(reason)
+    queries.pop("", None)
+    if len(queries) < 2:
+        return tuple(reasons)
+    turns = zip_longest(*sorted(queries.values(), key=lambda some: max(map(strength, some)), reverse=True))
+    in_turns = (reason for turn in turns for reason in turn if reason)
+    return tuple([next(in_turns) if reason.query else reason for reason in reasons])
 
 
 def strength(reason: Reason) -> tuple[float, ...]:
-    """How strong a reason is, compared with others of its kind."""
-    if reason.kind == Listing.kind:
-        return float(reason.block is not None), -float(reason.distance or 1 << 30)
-    return float(reason.voices or reason.count or 0), float(reason.count or 0)
+    """How strong a reason is: lists that count, then shared links, then how near two links are."""
+    count = float(reason.voices or reason.count or 0)
+    return count * (reason.kind == ListedTogether.kind), count, -float(reason.distance or 1 << 30)

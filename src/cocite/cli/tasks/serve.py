@@ -35,7 +35,7 @@ class Serve(Task):
 
     Examples:
         cocite serve -i web.cocite --study trial
-        cocite serve --host 0.0.0.0 --port 80 --name related.example.org --workers 4 --cache 1G
+        cocite serve --host 0.0.0.0 --port 80 --name related.example.org --workers 4
         cocite serve --open --cors https://example.org --no-adapt
     """
 
