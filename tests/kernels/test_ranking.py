@@ -23,7 +23,7 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
         make(Path(folder) / "web.cocite", [Page("https://example.com/"), *web])
         graph = Graph(Path(folder) / "web.cocite")
     given = np.random.default_rng(1).random(graph.pages)
-    for lists in (graph.out, graph.into):
+    for lists, read in ((graph.out, lambda page: graph.links_from(page).targets), (graph.into, graph.links_to)):
         bounds = block_bounds(lists.degree, limit).tolist()
         room = max(limit, int(lists.degree.max(initial=0)))
         found, starts, targets = (
@@ -33,7 +33,6 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
         )
         for first, last in pairwise(bounds):
             assert add_up(lists, first, last, given, found, starts, targets)
-        read = (lambda page: graph.links_from(page).targets) if lists is graph.out else graph.links_to
         wanted = np.array([given[read(page)].sum() for page in range(graph.pages)])
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
