@@ -215,7 +215,7 @@ def compile_answers() -> None:
 
     web = empty_web()
     graph, chosen, nothing = web.graph, method(DEFAULT_METHOD), Scores(NO_PAGES, NO_TIES, [0], NO_PAGES)
-    near_duplicate_groups(graph.out, graph.out.degree)
+    near_duplicate_groups(graph.out, graph.into)
     for work in (
         lambda: chosen.relate(web, [0]),
         lambda: list(nothing.ranked(graph.in_degree)),

@@ -247,7 +247,8 @@ def near_duplicates(targets: dict[str, set[str]], in_degree: dict[str, int]) -> 
     """{page: its representative} of pages with near-duplicates; pages come in the order of their numbers."""
     group = {name: {name} for name in targets}
     for a, b in combinations([name for name in targets if len(targets[name]) > 10], 2):
-        if 100 * len(targets[a] & targets[b]) >= 95 * max(len(targets[a]), len(targets[b])):
+        linked = a in targets[b] and b in targets[a]
+        if not linked and 100 * len(targets[a] & targets[b]) >= 95 * max(len(targets[a]), len(targets[b])):
             for name in (united := group[a] | group[b]):
                 group[name] = united
     order = {name: i for i, name in enumerate(targets)}

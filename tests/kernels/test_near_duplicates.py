@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +14,7 @@ from tests.kernels.encoded import lists_of, turned
 
 def found(targets: list[list[int]]) -> dict[int, int]:
     """{page: representative} by the kernels."""
-    in_degree = np.array([len(parents) for parents in turned(targets)], np.uint32)
-    pages, representatives = near_duplicate_groups(lists_of(targets), in_degree)
+    pages, representatives = near_duplicate_groups(lists_of(targets), lists_of(turned(targets)))
     return dict(zip(pages.tolist(), representatives.tolist(), strict=True))
 
 
@@ -110,3 +108,16 @@ def test_many_copies_of_one_template() -> None:
     result = found(targets)
     assert set(result) == set(range(n))
     assert len(set(result.values())) == 1
+
+
+@pytest.mark.parametrize("pages", [12, 20, 21, 40, 300])
+def test_pages_that_all_link_to_each_other_are_no_copies(pages: int) -> None:
+    """In a complete graph two pages share all links but those to each other."""
+    assert found([[t for t in range(pages) if t != page] for page in range(pages)]) == {}
+
+
+def test_a_copy_that_links_to_its_original_is_still_one() -> None:
+    """Only the original could say that the other is another page."""
+    original, others = list(range(2, 32)), [list[int]() for _ in range(30)]
+    assert found([original, [*original[1:], 0], *others]) == {0: 0, 1: 0}
+    assert found([[*original[1:], 1], [*original[1:], 0], *others]) == {}

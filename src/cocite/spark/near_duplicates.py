@@ -89,7 +89,7 @@ def _candidates(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 def _similar(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
-    """The pairs whose lists share at least 95 % of the longer one."""
+    """The pairs whose lists share at least 95 % of the longer one, without those that link to each other."""
     lists = [unpack_lists(batch.column(f"{name}_targets"), kind) for name in ("one", "other")]
     sizes = [np.diff(starts) for _, starts in lists]
     row = np.concatenate([np.repeat(np.arange(len(batch)), each) for each in sizes])
@@ -98,4 +98,9 @@ def _similar(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     row, target = row[order], target[order]
     both = row[1:][(row[1:] == row[:-1]) & (target[1:] == target[:-1])]  # no list has a link twice
     shared = np.bincount(both, minlength=len(batch))
-    return batch.filter(pa.array(20 * shared >= 19 * np.maximum(*sizes))).select(["one", "other"])
+    links = np.zeros((2, len(batch)), np.bool_)
+    for linked, (targets, starts), partner in zip(links, lists, ("other", "one"), strict=True):
+        owner = np.repeat(np.arange(len(batch)), np.diff(starts))
+        linked[owner[targets == numbers(batch.column(partner))[owner]]] = True
+    alike = (20 * shared >= 19 * np.maximum(*sizes)) & ~links.all(axis=0)
+    return batch.filter(pa.array(alike)).select(["one", "other"])

@@ -142,7 +142,8 @@ def near_duplicates(web: NaiveWeb) -> dict[int, int]:
     sets = {page: {link.target for link in links} for page, links in web.links.items() if len(links) > 10}
 
     def are_alike(a: int, b: int) -> bool:
-        return 20 * len(sets[a] & sets[b]) >= 19 * max(len(sets[a]), len(sets[b]))
+        linked = a in sets[b] and b in sets[a]
+        return not linked and 20 * len(sets[a] & sets[b]) >= 19 * max(len(sets[a]), len(sets[b]))
 
     alike = [pair for pair in combinations(sets, 2) if are_alike(*pair)]
     chosen: dict[int, int] = {}

@@ -28,7 +28,7 @@ Parts = Iterator[tuple[str, NDArray[Any]]]  # values to append to arrays, by nam
 
 def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: Workers, progress: Progress) -> Parts:
     """Entry points, chosen parents and near-duplicates of the links."""
-    groups = workers.submit(near_duplicate_groups, out, into.degree)
+    groups = workers.submit(near_duplicate_groups, out, into)
     yield from entry_points("out", out)
     yield from entry_points("in", into)
 
@@ -76,8 +76,9 @@ def entry_points(name: str, lists: Lists) -> Parts:
         yield "out.long.place", made.place
 
 
-def near_duplicate_groups(out: Lists, in_degree: Pages) -> tuple[Pages, Pages]:
+def near_duplicate_groups(out: Lists, into: Lists) -> tuple[Pages, Pages]:
     """All pages that have near-duplicates, ascending, and the representative of each."""
+    in_degree = into.degree
     n, max_links = len(out.degree), max(1, int(out.degree.max(initial=0)))
     hashes, sketches = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     rows = int((out.degree[out.degree >= near_duplicates.MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
@@ -89,13 +90,13 @@ def near_duplicate_groups(out: Lists, in_degree: Pages) -> tuple[Pages, Pages]:
     parent = np.arange(n, dtype=np.uint32)
     eligible = np.flatnonzero(hashes).astype(np.uint32)
     by_hash = eligible[np.argsort(hashes[eligible], kind="stable")]
-    verify(near_duplicates.unite_alike(out, hashes[by_hash], by_hash, 1, sketches, parent, max_links))
+    verify(near_duplicates.unite_alike(out, into, hashes[by_hash], by_hash, 1, sketches, parent, max_links))
     # Of pages with equal links, one is compared with the others.
     first_of_equals = parent[pages] == pages
     tokens, pages = tokens[first_of_equals], pages[first_of_equals]
     order = np.lexsort((pages, out.degree[pages], tokens))
     compared = near_duplicates.MAX_COMPARED_PAGES
-    verify(near_duplicates.unite_alike(out, tokens[order], pages[order], compared, sketches, parent, max_links))
+    verify(near_duplicates.unite_alike(out, into, tokens[order], pages[order], compared, sketches, parent, max_links))
     roots = parent[parent]
     while (roots != parent).any():
         parent, roots = roots, roots[roots]

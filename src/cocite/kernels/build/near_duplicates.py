@@ -6,6 +6,9 @@ least d - m of them with any partner, m = the whole part of d / 20; so if every 
 rarest first, partners share a link among the first m + 1 of each (prefix filtering). Only pages that share such a link,
 agree in length and in a 64-bit sketch of their links are compared. Each is compared with at most MAX_COMPARED_PAGES
 before it that have the link, in the order of length and number: a million pages of one template stay cheap.
+
+Two pages that link to each other are no near-duplicates: each lists the other as another page. In a complete graph
+all links but two of a pair are the same.
 """
 
 import numpy as np
@@ -14,6 +17,7 @@ from numba import uint64
 from cocite.kernels.build.parents import sift_down
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import read_list
+from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import new_table, stamped_slot
 from cocite.kernels.instructions import count_ones
 from cocite.kernels.jit import inline, kernel
@@ -63,7 +67,7 @@ def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefi
             continue
         if read_list(lists, page, targets, targets[:0]) != degree:
             return np.int64(DAMAGED)
-        total = uint64(degree)
+        total = mix(degree)  # page 0 adds nothing, so the length has to tell lists with and without it apart
         sketch = uint64(0)
         for k in range(degree):
             mixed = mix(targets[k])
@@ -101,19 +105,20 @@ def count_stamped(lists, page, table, stamp, enter, room):
 
 
 @kernel
-def unite_alike(lists, tokens, pages, most, sketches, parent, longest):
+def unite_alike(lists, into, tokens, pages, most, sketches, parent, longest):
     """Unite near-duplicates among pages with the same token; each is compared with at most `most` before it.
 
     Rows of (token, page) are sorted by token, the list's length, page. Tokens are links, or hashes of all links.
     """
     table, room, stamp = new_table(longest, 0), np.empty(longest, np.uint32), uint64(0)
+    linking = np.empty(0, np.uint32)  # the pages that link to b, ascending, once they matter
     start = np.int64(0)
     for i in range(len(tokens)):
         if i > 0 and tokens[i] != tokens[i - 1]:
             start = i
         b = np.int64(pages[i])
         size = np.int64(lists.degree[b])
-        is_marked = False
+        is_marked, is_read = False, False
         for j in range(i - 1, max(start, i - most) - 1, -1):
             a = np.int64(pages[j])
             other = np.int64(lists.degree[a])
@@ -127,6 +132,14 @@ def unite_alike(lists, tokens, pages, most, sketches, parent, longest):
                 if count_stamped(lists, b, table, stamp, True, room) < 0:
                     return np.int64(DAMAGED)
                 is_marked = True
+            slot, entry = stamped_slot(table, stamp, np.uint32(a))
+            if table[slot] == entry:  # b links to a
+                if not is_read:
+                    linking, is_read = np.empty(np.int64(into.degree[b]), np.uint32), True
+                    if read_list(into, b, linking, linking[:0]) < 0:
+                        return np.int64(DAMAGED)
+                if find_position(linking, a) >= 0:
+                    continue
             shared = count_stamped(lists, a, table, stamp, False, room)
             if shared < 0:
                 return np.int64(DAMAGED)
