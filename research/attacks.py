@@ -1,6 +1,6 @@
 """What planted spam does to each method: precision before and after an attack, and how often the spam is a result.
 
-    python -m research.attacks [-m METHOD]... [--only ATTACK]... [--queries 400] [--trust]
+    python -m research.attacks [-m METHOD]... [--only ATTACK]... [--queries 400] [--again] [--trust]
 
 Every attack adds pages or links to the awesome lists, to make one page, the target, a result for pages that are not
 about it. Queries are chosen by hash: `--queries` of all judged ones, and as many of those that an attack touches, which
@@ -15,12 +15,13 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.tables import show
-from cocite.errors import BadSource
+from cocite.errors import BadSource, BadStore
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
 from cocite.related.methods import method
@@ -51,7 +52,8 @@ class Planted(NamedTuple):
 
 def popular(pages: Pages, most: int = POPULAR_PAGES) -> list[str]:
     """The addresses with the most in-links."""
-    return [url for url, _ in Counter(url for page in pages for url in {link.url for link in page.links}).most_common(most)]
+    times = Counter(url for page in pages for url in {link.url for link in page.links})
+    return sorted(times, key=lambda url: (-times[url], url))[:most]
 
 
 def with_target(links: Sequence[Link], rng: random.Random) -> list[Link]:
@@ -209,8 +211,11 @@ def summed(values: Mapping[str, tuple[float, bool]], queries: Collection[str]) -
     return Asked(*(sum(column) / max(1, len(some)) for column in zip(*some, strict=True))) if some else Asked(0, 0)
 
 
-def store(pages: Pages, path: Path) -> Web:
-    """A store of pages, made again."""
+def store(pages: Pages, path: Path, again: bool) -> Web:
+    """A store of pages: as it was made before, or made again."""
+    with suppress(BadStore):
+        if not again:
+            return Web(path)
     shutil.rmtree(path, ignore_errors=True)
     made = datasets.Dataset(path.stem, datasets.Held(path.stem, pages), datasets.Judgements())
     return Web(datasets.make(made, path, search=False))
@@ -219,13 +224,13 @@ def store(pages: Pages, path: Path) -> Web:
 def rows(options: argparse.Namespace, pages: Pages) -> Iterator[list[str]]:
     """A row for every attack and method."""
     judgements = datasets.read("awesome", options.data).judgements
-    clean = store(pages, options.stores / "attacked" / "clean.cocite")
+    clean = store(pages, options.stores / "attacked" / "clean.cocite", options.again)
     _, known = in_store(clean.graph, judgements, ReadReport())
     everybody = list(datasets.some_queries(judgements, options.queries).ratings)
     before: dict[str, dict[str, tuple[float, bool]]] = {}
     for name in options.only or ATTACKS:
         planted = ATTACKS[name](pages, random.Random(SEED))
-        web = store(planted.pages, options.stores / "attacked" / f"{name}.cocite")
+        web = store(planted.pages, options.stores / "attacked" / f"{name}.cocite", options.again)
         near = {canonical_or_none(url) for url in planted.touched}
         touched = datasets.Judgements({q: r for q, r in judgements.ratings.items() if q in near}, judgements.repeated)
         some = list(datasets.some_queries(touched, options.queries).ratings)
@@ -250,6 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-m", "--method", dest="methods", action="append")
     parser.add_argument("--only", action="append", choices=list(ATTACKS))
     parser.add_argument("--queries", type=int, default=400)
+    parser.add_argument("--again", action="store_true", help="make stores again that were made before")
     parser.add_argument("--trust", action="store_true", help="also with trusted pages")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)

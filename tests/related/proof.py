@@ -68,7 +68,7 @@ class Proof:
         self.graph, self.view, self.used = graph, view, used
         self.repeats, self.window = repeats, window
         self.looked_at = cache(lambda query: view.random_parents(query, parents))
-        self.groups = cache(lambda query: view.groups(self.looked_at(query)))
+        self.groups = cache(lambda query: view.groups(self.looked_at(query), around={query: self.looked_at(query)}))
 
     def prove(self, answer: int, reasons: Sequence[Reason], score: float = 0.0) -> None:
         """Every reason is true; those of one kind come best first; counts come after examples; shares sum up to 1."""

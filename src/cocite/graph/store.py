@@ -271,6 +271,11 @@ class PageFacts:
         return int(values[page]) if len(values) else 0
 
     @cached_property
+    def lists(self) -> int:
+        """The number of pages that have links."""
+        return int(np.count_nonzero(self._arrays["out.degree"]))
+
+    @cached_property
     def all_near_duplicates(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """All pages with near-duplicates, ascending, and their representatives; checked, since kernels trust them."""
         pages, representatives = self._arrays["near.page"], self._arrays["near.representative"]

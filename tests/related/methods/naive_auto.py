@@ -6,10 +6,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from typing import Any, Unpack
 
 from tests.related.methods.naive_start import Start
-from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, components, rank
 
 MAX_CHILD_PARENTS = 1000
 DIRECT = 0.15
@@ -45,6 +46,28 @@ def together(
     return [(blocks, target, value) for blocks, target, value in found if target != page]
 
 
+def credits(view: View, page: int, chosen: Sequence[int]) -> dict[int, float]:
+    """The parents that count, one of near-duplicates and copies; and how much each, by what its section lists."""
+    web = view.web
+    groups = view.groups(chosen, units=False, around={page: chosen})
+    kept = [min(group, key=lambda parent: (-web.in_degree(parent), parent)) for group in groups]
+    if len(kept) < 20:
+        return dict.fromkeys(kept, 1.0)
+    times = Counter(target for parent in kept for target in view.children(parent) if target != page)
+    lists, unexplained = len([page for page, links in web.links.items() if links]), {}
+    for target, o in times.items():
+        e = len(kept) * web.in_degree(target) / lists
+        unexplained[target] = max(0.0, 1 - (e + 2 * math.sqrt(e)) / o)
+    found = {}
+    for parent in kept:
+        links = view.links(parent)
+        block = next(link.block for link in links if link.target == page)
+        mates = [unexplained[link.target] for link in links if link.block == block and link.target != page]
+        found[parent] = sum(mates) / len(mates) if mates and block >= 0 else 1.0
+    most = max(found.values())
+    return {parent: value / most if most else 1.0 for parent, value in found.items()}
+
+
 def by_links(
     view: View, page: int, never: Collection[int], parents: int, window: int, children: int, elsewhere: float,
     near: float, popularity: float, walk: float, best: float,
@@ -59,12 +82,15 @@ def by_links(
     def weight(other: int) -> float:
         return 0.25 if view.unit(other) == view.unit(page) and not one_site else 1.0
 
+    counting = credits(view, page, chosen)
     sums: dict[bool, dict[int, float]] = {True: defaultdict(float), False: defaultdict(float)}
-    for group in view.groups(chosen, units=not one_site):
+    for group in components(
+        counting, [(a, b) for a, b in combinations(counting, 2) if not one_site and view.unit(a) == view.unit(b)]
+    ):
         values: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for parent in group:
             for in_section, target, value in together(view, parent, page, window, elsewhere, near):
-                values[in_section, view.node(target)].append(weight(parent) * value)
+                values[in_section, view.node(target)].append(weight(parent) * counting[parent] * value)
         for (in_section, candidate), each in values.items():
             if candidate not in never:
                 sums[in_section][candidate] += math.sqrt(sum(each) * max(each))
@@ -90,10 +116,10 @@ def by_links(
     for candidate, value in direct.items():
         shared[candidate] += value
 
-    size = sum(weight(parent) * rarity(web.out_degree(parent)) for parent in chosen)
+    size = sum(weight(parent) * counting[parent] * rarity(web.out_degree(parent)) for parent in counting)
     size += sum(weight(child) * rarity(web.in_degree(child)) for child in shown)
     size += rarity(web.out_degree(page)) + rarity(web.in_degree(page))  # its own parent and its own child
-    n = len(chosen) + len(shown) + 2
+    n = sum(counting[parent] > 0 for parent in counting) + len(shown) + 2
     alike = {
         candidate: value / size * math.sqrt(n) / root(web, candidate)
         for candidate, value in shared.items()

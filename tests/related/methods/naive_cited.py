@@ -37,7 +37,8 @@ def cocitation_degrees(view: View, seeds: Sequence[int], parents: int, window: i
     view = view.with_unit(seeds, {parent for page in seeds for parent in view.random_parents(page, parents)})
     degrees = {view.node(page): [0] * len(seeds) for page in candidates}
     for which, page in enumerate(seeds):
-        for group in view.groups(view.random_parents(page, parents)):
+        chosen = view.random_parents(page, parents)
+        for group in view.groups(chosen, around={page: chosen}):
             linked = {child for parent in group for child in view.children(parent) if child in candidates}
             for sibling in {view.node(child) for child in linked}:
                 degrees[sibling][which] += 1
@@ -115,7 +116,8 @@ def proximity(
     candidates = siblings(view, start.used, parents, window)
     scores = {view.node(page): [0.0] * len(start.used) for page in candidates}
     for which, page in enumerate(start.used):
-        for group in view.groups(view.random_parents(page, parents)):
+        chosen = view.random_parents(page, parents)
+        for group in view.groups(chosen, around={page: chosen}):
             best: dict[int, float] = {}
             for parent in group:
                 for sibling, near in nearness(view, parent, page, window, alpha, block_weight).items():

@@ -43,7 +43,7 @@ def back_side(view: View, seeds: Sequence[int], limits: Limits) -> Side:
         for child in view.window(parent, page, limits.window)
     }
     links = {(child, parent) for of in chosen for parent in of for child in view.children(parent) if child in siblings}
-    return side(view, siblings, chosen, links)
+    return side(view, siblings, chosen, links, seeds)
 
 
 def forward_side(view: View, seeds: Sequence[int], limits: Limits) -> Side:
@@ -61,10 +61,13 @@ def forward_side(view: View, seeds: Sequence[int], limits: Limits) -> Side:
     return side(view, spouses, chosen, links)
 
 
-def side(view: View, pages: set[int], chosen: Sequence[Sequence[int]], links: set[tuple[int, int]]) -> Side:
+def side(
+    view: View, pages: set[int], chosen: Sequence[Sequence[int]], links: set[tuple[int, int]], seeds: Sequence[int] = ()
+) -> Side:
     """The matrix of links between pages (near-duplicates as one) and groups of the chosen parents or children."""
     nodes = sorted({view.node(page) for page in pages} - {view.node(page) for page in view.seeds})
-    groups = view.groups(dict.fromkeys(page for of in chosen for page in of))
+    around = dict(zip(seeds, chosen, strict=True)) if seeds else None
+    groups = view.groups(dict.fromkeys(page for of in chosen for page in of), around=around)
     merged = {(view.node(page), other) for page, other in links}
     linked = [[float(any((node, other) in merged for other in group)) for group in groups] for node in nodes]
     query = [[float(not group.isdisjoint(of)) for group in groups] for of in chosen]

@@ -282,11 +282,27 @@ class View:
             found.unit_name = "none" if len({self.unit(page) for page in (*seeds, *linking)}) == 1 else "site"
         return found
 
-    def groups(self, pages: Iterable[int], units: bool = True) -> list[set[int]]:
-        """Pages on one unit (unless `units` is false), and near-duplicates, together; transitively."""
+    def are_copies(self, one: int, other: int, page: int) -> bool:
+        """Whether two parents of a page have it in the same run of three links."""
+        runs = []
+        for parent in (one, other):
+            children = self.children(parent)
+            three = (tuple(children[at : at + 3]) for at in range(len(children) - 2))
+            runs.append({run for run in three if page in run})
+        return self.merge is True and not runs[0].isdisjoint(runs[1])
+
+    def groups(
+        self, pages: Iterable[int], units: bool = True, around: Mapping[int, Collection[int]] | None = None
+    ) -> list[set[int]]:
+        """Pages on one unit (unless `units` is false), near-duplicates, and copies, together; transitively.
+
+        `around` has query pages, and the parents of each.
+        """
 
         def together(a: int, b: int) -> bool:
-            return (units and self.unit(a) == self.unit(b)) or self.original(a) == self.original(b)
+            if (units and self.unit(a) == self.unit(b)) or self.original(a) == self.original(b):
+                return True
+            return any({a, b} <= {*of} and self.are_copies(a, b, page) for page, of in (around or {}).items())
 
         pages = list(pages)
         return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])

@@ -28,6 +28,7 @@ class CocitationQuery(NamedTuple):
     excluded: Excluded
     near: around.NearPages
     units: NDArray[np.uint32]  # of every page; parents of one unit count once. Empty: each parent counts
+    copies: bool  # parents that are copies of each other around the page count once
 
 
 class BestSiblings(NamedTuple):
@@ -96,18 +97,11 @@ def cocited(query, candidates, page):
     found, times = new_set(around.count_windows(parents)), np.zeros(around.count_windows(parents), np.int32)
     count = around.add_windows(parents, found, np.int64(0), times)
     siblings, times = found.members[:count], times[:count]
-    first = parents.pages.copy()
-    copies = around.representatives(query.near.page, query.near.representative, parents.pages, first)
-    ungrouped = copies == 0 and len(query.units) == 0
+    groups, count = around.group_parents(parents, query.near, query.units, query.copies)
     pages, merged, others = around.merge_pages(query.near, siblings)
-    if query.window == 0 and ungrouped and others == 0:
+    if query.window == 0 and count == chosen and others == 0:
         return chosen, pages, times  # the windows have every link, and each parent counts
-    groups, order = np.arange(chosen).astype(np.int32), np.arange(chosen)
-    if not ungrouped:
-        units = query.units[parents.pages] if len(query.units) > 0 else parents.pages
-        groups, count = around.group(units, first)
-        if count < chosen:
-            order = np.argsort(groups)
+    order = np.argsort(groups) if count < chosen else np.arange(chosen)
     counts = np.empty(len(pages), np.int32)
     state = count_cocited(out, parents, excluded, order, groups, siblings, merged, counts)
     return (chosen if state >= 0 else state), pages, counts

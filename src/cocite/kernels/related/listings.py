@@ -12,7 +12,7 @@ from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.counted_links import Excluded, OutLists, Repeats
-from cocite.kernels.related.neighbourhood import NearPages, group, read_parents, representatives
+from cocite.kernels.related.neighbourhood import NearPages, group_parents, read_parents
 
 MAX_EXAMPLES = 3  # examples of each kind of evidence that are kept for a result
 MAX_MEMBERS = 101  # a result and its first 100 near-duplicates: the out-links of others aren't read
@@ -32,6 +32,7 @@ class CountedWeb(NamedTuple):
     repeats: Repeats
     near: NearPages
     units: NDArray[np.uint32]  # of every page; empty if each is its own
+    copies: bool  # parents that are copies of each other around the page count as one
 
 
 class Subjects(NamedTuple):
@@ -66,11 +67,8 @@ def find_evidence(web, parents, pages, starts, max_repeats, max_children):
     if state >= 0:
         state, hits, last = find_listings(out, parents, subjects, web.repeats, max_repeats, excluded)
         if state > 0:
-            first, units = np.empty(len(parents.pages), np.uint32), parents.pages
-            representatives(web.near.page, web.near.representative, parents.pages, first)
-            if len(web.units) > 0:
-                units = web.units[parents.pages]
-            choose_listings(hits, last, parents.pages, group(units, first)[0], excluded.in_degree, found)
+            groups, _ = group_parents(parents, web.near, web.units, web.copies)
+            choose_listings(hits, last, parents.pages, groups, excluded.in_degree, found)
     if state >= 0:
         state = children = find_shared(out, parents.of, max_children, subjects, excluded, found)
     if state >= 0:

@@ -16,6 +16,7 @@ from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import add_member, add_members, new_set
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
+from cocite.kernels.related.independence import RUN_LINKS, first_copies
 
 
 class Parents(NamedTuple):
@@ -63,10 +64,11 @@ def is_read_in_part(degree, window, plain):
 def read_parents(out, candidates, page, most, window, excluded, sections):
     """Read the first `most` candidates whose link to `page` counts: (how many, Parents). Overwrites `candidates`."""
     plain, room = counted.excludes_nothing(excluded), np.int64(counted.SKIP_LINKS)
+    half = max(window // 2, RUN_LINKS - 1)  # what copies are found by is read in any case
     for parent in candidates:
         degree = np.int64(out.lists.degree[parent])
         in_part = is_read_in_part(degree, window, plain)
-        room += min(degree, np.int64(window + 1 + counted.SKIP_LINKS)) if in_part else degree
+        room += min(degree, np.int64(2 * half + 1 + counted.SKIP_LINKS)) if in_part else degree
     count = np.int64(0 if room <= most_links(out.lists) + counted.SKIP_LINKS else DAMAGED)
     room = room if count == 0 else np.int64(0)  # if it cannot be true, nothing is allocated
     starts, places = np.zeros(len(candidates) + 1, np.int64), np.empty(len(candidates), np.int64)
@@ -82,7 +84,7 @@ def read_parents(out, candidates, page, most, window, excluded, sections):
         place = np.int64(-1)
         in_part = is_read_in_part(np.int64(out.lists.degree[parent]), window, plain)
         if in_part:
-            count, place = counted.read_around(out, parent, page, window // 2, targets[at:], some)
+            count, place = counted.read_around(out, parent, page, half, targets[at:], some)
         else:
             count = counted.read_counted(out, parent, excluded, targets[at:], some)
             for k in range(count):
@@ -247,21 +249,35 @@ def merge_pages(near, pages):
 
 
 @kernel
-def group(first, second):
-    """Items with the same `first` or the same `second` value form a group, transitively: (group numbers, how many)."""
-    above, owner = np.arange(len(first)), np.empty(len(first), np.int64)
-    for values in (first, second):
-        numbered, count = new_set(len(values)), np.int64(0)
-        for i in range(len(values)):
+def group(keys):
+    """Items that share a value in some row of `keys` form a group, transitively: (group numbers, how many)."""
+    size = keys.shape[1]
+    above, owner = np.arange(size), np.empty(size, np.int64)
+    for values in keys:
+        numbered, count = new_set(size), np.int64(0)
+        for i in range(size):
             at = add_member(numbered, count, values[i])
             if at == count:
                 owner[at] = i
                 count += 1
             else:
                 unite(above, owner[at], i)
-    groups, count = np.empty(len(first), np.int32), np.int64(0)
-    for i in range(len(first)):
+    groups, count = np.empty(size, np.int32), np.int64(0)
+    for i in range(size):
         top = find_root(above, i)
         groups[i] = count if top == i else groups[top]
         count += top == i
     return groups, count
+
+
+@kernel
+def group_parents(parents, near, units, copies):
+    """The groups of parents of one unit (none: empty), near-duplicates, and, if wanted, copies; and how many."""
+    keys = np.empty((3, len(parents.pages)), np.uint32)
+    keys[0] = parents.pages
+    if len(units) > 0:
+        for i in range(len(parents.pages)):
+            keys[0, i] = units[parents.pages[i]]
+    representatives(near.page, near.representative, parents.pages, keys[1])
+    keys[2] = first_copies(parents) if copies else keys[1]
+    return group(keys)

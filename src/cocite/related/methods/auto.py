@@ -54,6 +54,7 @@ from cocite.kernels.codec.attributes import all_blocks
 from cocite.kernels.hash_tables import find_places
 from cocite.kernels.related import blend as kernels
 from cocite.kernels.related.blend import Spouses
+from cocite.kernels.related.independence import coherence
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
@@ -129,7 +130,8 @@ class Around(NamedTuple):
     page: int
     parents: Parents
     listing: Parents  # its parents, and those of its same-name pages
-    weights: Values  # of each page of `listing`
+    weights: Values  # of each page of `listing`; copies have none
+    coherence: float  # of their sections, the mean
     children: Pages
     spouses: Spouses
     one_site: bool  # the page and all its parents are on one site, which therefore doesn't matter
@@ -245,7 +247,11 @@ def read_around(
         end = begin + len(each.pages)
         weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
         begin = end
-    return Around(page, parents, listing, weights, children, spouses, one_site, walked)
+    weights[~view.originals(listing)] = 0
+    counted = weights > 0
+    credit = coherence(listing, counted, view.graph.in_degree, view.graph.facts.lists)
+    mean = float(credit[counted].mean()) if counted.any() else 1.0
+    return Around(page, parents, listing, weights * credit, mean, children, spouses, one_site, walked)
 
 
 def join_parents(parts: list[Parents]) -> Parents:
@@ -267,7 +273,8 @@ def add_links(web: Web, view: GraphView, found: Blend, row: int, own: NDArray[np
     """Set the parts by links, and by links to same-name pages, for one query page; the pages that are `own` get 0."""
     graph, merged, numbered, around = view.graph, found.pages, found.numbered, found.around[row]
     listing, named = around.listing, found.parts[NAME_PART, row]
-    groups, _ = view.group(listing.pages, units=not around.one_site)
+    units = listing.pages if around.one_site else view.units_of(listing.pages)
+    groups = np.unique(units, return_inverse=True)[1].astype(np.int32)
     totals = np.zeros((2, len(merged.pages)))
     candidates = kernels.Candidates(numbered.set, merged.number)
     order, degrees = np.argsort(groups, kind="stable"), graph.out_degree[listing.pages]
@@ -376,7 +383,8 @@ def add_words(vectors: Vectors, in_degree: Pages, around: Around, pages: Pages, 
         last = max(0, len(pages) - TUNABLES.context_pages)
         best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         cosines = vectors.cosines(page, pages[best], context=True)
-        parts[CONTEXT_PART, best] = params.context * cosines * popularity(in_degree, pages[best], around, params)
+        weight = params.context * around.coherence
+        parts[CONTEXT_PART, best] = weight * cosines * popularity(in_degree, pages[best], around, params)
 
 
 def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:

@@ -87,7 +87,10 @@ def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Sibli
 
 
 def _query(view: GraphView, params: Params) -> CocitationQuery:
-    return CocitationQuery(view.out, params.parents, params.window, view.refused, view.near_duplicates, view.units)
+    limits = params.parents, params.window
+    return CocitationQuery(
+        view.out, *limits, view.refused, view.near_duplicates, view.units, view.counts_copies_once
+    )
 
 
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
@@ -105,7 +108,7 @@ def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblin
     merged = view.merge(siblings.pages)
     degrees = np.zeros((len(pages), len(merged.pages)), np.int32)
     for row, each in zip(degrees, parents, strict=True):
-        groups, count = view.group(each.pages)
+        groups, count = view.group_parents(each)
         order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
         done = kernels.count_cocited(view.out, each, view.refused, order, groups, siblings.pages, merged.number, row)
         view.check(done)

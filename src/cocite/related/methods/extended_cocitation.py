@@ -115,7 +115,7 @@ def gather(view: GraphView, seeds: Sequence[int], params: SourceParams) -> tuple
 def _back(view: GraphView, seeds: Sequence[int], parents: list[Parents]) -> SourceSide:
     siblings = number_siblings(parents)
     links = [_links_into(view, each.pages, siblings, each) for each in parents]
-    groups = _Groups(view, [each.pages for each in parents])
+    groups = _Groups(view, [each.pages for each in parents], [view.copies(each) for each in parents])
     columns = [of[rows] for of, (rows, _) in zip(groups.of, links, strict=True)]
     return _side(view, seeds, siblings.pages, [numbers for _, numbers in links], columns, groups)
 
@@ -162,9 +162,12 @@ def _links_into(
 class _Groups:
     """The groups of all chosen parents, or children, of all query pages."""
 
-    def __init__(self, view: GraphView, chosen: Sequence[Pages]) -> None:
-        self._pages = np.unique(np.concatenate([NO_PAGES, *chosen]))
-        self._groups, self.count = view.group(self._pages)
+    def __init__(self, view: GraphView, chosen: Sequence[Pages], copies: Sequence[Pages] | None = None) -> None:
+        """`copies` has for each page the first one that is a copy of it."""
+        self._pages, every = np.concatenate([NO_PAGES, *chosen]), [NO_PAGES, *(chosen if copies is None else copies)]
+        groups, self.count = view.group(self._pages, self._pages, np.concatenate(every))
+        self._pages, first = np.unique(self._pages, return_index=True)
+        self._groups = groups[first]
         self.of = [self.group_of(pages) for pages in chosen]
 
     def group_of(self, pages: Pages) -> Indices:

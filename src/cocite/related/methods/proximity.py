@@ -60,7 +60,7 @@ def gather(
         powers = np.arange(longest + 1, dtype=np.float64) ** -params.alpha
     bonuses = params.block_weight / np.log(2 + np.arange(longest + 1, dtype=np.float64))
     for row, each in zip(rows, parents, strict=True):
-        groups, _ = view.group(each.pages)
+        groups, _ = view.group_parents(each)
         order = np.argsort(groups, kind="stable")
         add_nearness(each, order, groups, powers, bonuses, siblings.set, merged.number, row)
     return (merged.pages, rows, parents), len(merged.pages) > 0

@@ -235,7 +235,8 @@ class LinkEvidence:
             members = np.array([page for each in subjects for page in each], np.uint32)
             starts = np.cumsum([0, *map(len, subjects)])
             copies = [copy for _, *others in subjects for copy in (None, *others)]
-        web = CountedWeb(view.out, view.refused, view.graph.links.repeats, view.grouped_duplicates, view.units)
+        repeats = view.graph.links.repeats
+        web = CountedWeb(view.out, view.refused, repeats, view.grouped_duplicates, view.units, view.counts_copies_once)
         limit = max(1, MAX_EXAMPLES // max(1, len(self.parents)))
         found = [
             for_query(self._about(web, each, members, starts, copies, limit), each.of, len(self.parents))

@@ -18,6 +18,7 @@ from cocite.graph.store import Graph
 from cocite.kernels import hash_tables
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import neighbourhood
+from cocite.kernels.related.independence import first_copies
 from cocite.kernels.related.counted_links import Excluded
 from cocite.kernels.related.neighbourhood import NearPages, Parents
 from cocite.pages.stop_lists import stop_addresses
@@ -210,9 +211,36 @@ class GraphView:
         found, number, _ = neighbourhood.merge_pages(self.near_duplicates, pages)
         return Merged(found, number)
 
-    def group(self, pages: Pages, units: bool = True) -> tuple[NDArray[np.int32], int]:
-        """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
-        groups, count = neighbourhood.group(self.units_of(pages) if units else pages, self.representatives(pages, True))
+    @property
+    def counts_copies_once(self) -> bool:
+        """Whether parents that are copies of each other around a page count as one."""
+        return self.switches.merge is True
+
+    def copies(self, parents: Parents) -> Pages:
+        """For each parent the first that is a copy of it, around the page; all are their own if copies count."""
+        found: Pages = first_copies(parents) if self.counts_copies_once else parents.pages
+        return found
+
+    def originals(self, parents: Parents) -> NDArray[np.bool_]:
+        """Which parents count where only one of near-duplicates and copies does: the one of highest in-degree."""
+        pages, found = parents.pages, np.ones(len(parents.pages), np.bool_)
+        groups, count = neighbourhood.group(np.array([self.representatives(pages, True), self.copies(parents)]))
+        if count < len(pages):
+            order = np.lexsort((pages, -self.graph.in_degree[pages].astype(np.int64), groups))
+            found[order[1:]] = groups[order[1:]] != groups[order[:-1]]
+        return found
+
+    def group(self, pages: Pages, *more: Pages) -> tuple[NDArray[np.int32], int]:
+        """The group of each page, and how many: one unit, near-duplicates, or one value of `more`; transitively."""
+        groups, count = neighbourhood.group(np.array([self.units_of(pages), self.representatives(pages, True), *more]))
+        return groups, int(count)
+
+    def group_parents(self, parents: Parents, units: bool = True) -> tuple[NDArray[np.int32], int]:
+        """The group of each parent, and how many: one unit, near-duplicates or copies; transitively."""
+        of_pages = self.units if units else self.units[:0]
+        groups, count = neighbourhood.group_parents(
+            parents, self.grouped_duplicates, of_pages, self.counts_copies_once
+        )
         return groups, int(count)
 
     def parents_of(self, page: int, limit: int, window: int, sections: bool = False) -> Parents:
