@@ -34,7 +34,7 @@ from research.reproduce.data import SEED, canonical_or_none
 
 TARGET = "https://casino.example/"
 SPAM = Link(TARGET, text="Best online casino", context="play and win")
-TRUSTED = "https://github.com/sindresorhus/awesome"
+TRUSTED = "https://github.com/jnv/lists"
 FARM_SITES, FARM_PAGES, FARM_LINKS = 1000, 10, 10
 POPULAR_PAGES = 300
 COPIED_LISTS = 200

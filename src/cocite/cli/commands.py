@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from cocite.cli.failures import NOTHING, WRONG, complain
-from cocite.cli.files import with_page_lists
+from cocite.cli.files import listed_pages, with_page_lists
 from cocite.cli.settings import settings_of
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
@@ -64,6 +64,8 @@ def command(operation: type[Operation], show: Show = show_plainly) -> OperationC
         for name in values.keys() & {"method", "methods"}:
             one = isinstance(values[name], str)
             values[name] = with_page_lists(values[name]) if one else list(map(with_page_lists, values[name]))
+        if "trust" in values:
+            values["trust"] = [page for entry in values["trust"] for page in listed_pages("trust", entry)]
         run(operation, show, values, index, json)
 
     examples = "".join(f"\n  {example}" for example in about.examples)

@@ -91,6 +91,7 @@ def ask(
 ) -> Answers:
     """The k pages most related to the query pages, with reasons unless they are not wanted."""
     with stopwatch() as passed:
+        method = method.trusting(filters.trust)
         graph, k, history, params = web.graph, check_k(k), asked.history, method.params
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
         unwanted = unwanted_ranks(web, asked.unwanted, method) if asked.unwanted else {}

@@ -10,7 +10,7 @@ from numba import uint64
 
 from cocite.kernels.build.near_duplicates import find_root, mix, unite
 from cocite.kernels.codec.attributes import block_of
-from cocite.kernels.hash_tables import add_member, new_set, table_size
+from cocite.kernels.hash_tables import add_member, new_set, random_factor, table_size
 from cocite.kernels.jit import inline, kernel
 
 RUN_LINKS = 3
@@ -32,11 +32,11 @@ def first_copies(parents):
     """For each parent, the first one that is a copy of it, transitively; itself if no other is."""
     targets, size, found = parents.targets, len(parents.places), parents.pages.copy()
     above, runs = np.arange(size), np.full(table_size(RUN_LINKS * size), -1)
-    owners, mask = np.empty(len(runs), np.int64), uint64(len(runs) - 1)
+    owners, mask, seed = np.empty(len(runs), np.int64), uint64(len(runs) - 1), random_factor()
     for i in range(size):
         place, low, high = parents.places[i], parents.starts[i], parents.starts[i + 1]
         for first in range(max(low, place - RUN_LINKS + 1), min(place, high - RUN_LINKS) + 1):
-            value = uint64(0)
+            value = seed  # nobody can choose pages that crowd around one slot
             for k in range(RUN_LINKS):
                 value = mix(value + uint64(targets[first + k]))
             slot = value & mask

@@ -102,7 +102,7 @@ class Related(Operation, CommandLineOptions):
     @property
     def slow(self) -> bool:
         quick = self.method.partition("(")[0].strip() in QUICK_METHODS and self.k <= MAX_QUICK_RESULTS
-        return not quick or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
+        return not quick or bool(self.trust) or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
 
     def run(self, web: Web) -> Answers:
         from cocite.related.methods import method

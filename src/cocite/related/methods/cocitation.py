@@ -62,7 +62,7 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     These are the results of `relate`, without most of its overhead, which for most pages is greater than the work.
     """
     graph, view = web.graph, GraphView(web.graph, [], params)
-    if params.stop or params.stop_degree or not view.plain or params.unit == AUTO_UNIT:
+    if params.stop or params.stop_degree or params.trust or not view.plain or params.unit == AUTO_UNIT:
         return None
     pools = [view.candidate_parents(page, params.parents) for page in pages.tolist()]
     starts = np.append(0, np.cumsum([len(pool) for pool in pools], dtype=np.int64))

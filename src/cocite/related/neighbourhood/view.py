@@ -23,6 +23,7 @@ from cocite.kernels.related.counted_links import Excluded
 from cocite.kernels.related.neighbourhood import NearPages, Parents
 from cocite.pages.stop_lists import stop_addresses
 from cocite.parameters import parameter
+from cocite.related.ranks.trustrank import untrusted_pages
 
 AUTO_UNIT = "auto"
 UNITS = (AUTO_UNIT, "site", "domain", "host", "none")
@@ -67,6 +68,10 @@ class Switches:
         " file of them)",
     )  # fmt: skip
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
+    trust: tuple[str, ...] = parameter(
+        (), "Trusted pages: pages that they don't lead to, and links of these, are ignored (TrustRank; command line: or"
+        " a file of addresses)",
+    )  # fmt: skip
     seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
 
     @property
@@ -80,7 +85,7 @@ class Switches:
     @property
     def ignores_some(self) -> bool:
         """Whether some pages or links don't count."""
-        return bool(self.stop or self.stop_degree or self.rel == "follow" or not self.boilerplate)
+        return bool(self.stop or self.stop_degree or self.trust or self.rel == "follow" or not self.boilerplate)
 
 
 class Merged(NamedTuple):
@@ -101,6 +106,8 @@ class GraphView:
         self._from_stop_page = listed or bool(degree and any(graph.in_degree[page] >= degree for page in seeds))
         if self._from_stop_page:
             stop, degree = NO_PAGES, 0  # a page that is a stop page itself is related to others of its kind
+        untrusted = untrusted_pages(graph, switches.trust) if switches.trust else NO_PAGES
+        stop = np.union1d(stop, untrusted) if len(stop) and len(untrusted) else untrusted if switches.trust else stop
         flags = (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE)
         self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
@@ -147,8 +154,9 @@ class GraphView:
         if (switches.stop or switches.stop_degree) and self._from_stop_page:
             found["stop pages"] = "none, since the page asked about is one"
         else:
-            found |= {"stop pages": len(self.refused.stop)} if switches.stop else {}
+            found |= {"stop pages": len(self.refused.stop)} if switches.stop and not switches.trust else {}
             found |= {"stop pages with links in from": switches.stop_degree} if switches.stop_degree else {}
+        found |= {"pages without trust": len(self.refused.stop)} if switches.trust else {}
         kinds = {"nofollow": switches.rel == "follow", "boilerplate": not switches.boilerplate}
         refused = " and ".join(kind for kind, switched in kinds.items() if switched)
         return found | ({"links not counted": refused} if refused else {})

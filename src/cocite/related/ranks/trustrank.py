@@ -9,15 +9,20 @@ without out-links hold goes back to the seeds. The paper computes 20 rounds; her
 
 from contextlib import suppress
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadParameter
-from cocite.graph.generation import Progress
+from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
 from cocite.related.ranks._iteration import RankWorkers, Surfer
+
+Pages = NDArray[np.uint32]
+_last: WeakKeyDictionary[Graph, tuple[tuple[str, ...], Pages]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,3 +46,12 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
         surfer = Surfer(workers, graph.into, graph.out_degree, seeds, 1 - params.jump)
         surfer.values[:] = seeds  # pages that no seed leads to stay at 0
         return surfer.rank(params, progress)
+
+
+def untrusted_pages(graph: Graph, seeds: tuple[str, ...]) -> Pages:
+    """The pages without any trust, ascending; those of the last seeds are remembered."""
+    known = _last.get(graph)
+    if known is None or known[0] != seeds:
+        trust = compute(graph, Params(seeds=seeds), no_progress, 1).values
+        known = _last[graph] = seeds, np.flatnonzero(trust == 0).astype(np.uint32)
+    return known[1]
