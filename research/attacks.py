@@ -162,7 +162,7 @@ def marked(pages: Pages, rng: random.Random) -> Planted:
 
 
 def footers(pages: Pages, rng: random.Random) -> Planted:
-    """A site of a thousand pages, each with some links of its own and one footer: the target and fifty popular pages."""
+    """A site of a thousand pages with links of their own and one footer: the target and fifty popular pages."""
     pool = popular(pages)
     chosen = rng.sample(pool, FOOTER_LINKS)
     footer = with_target([Link(url) for url in chosen], rng)
@@ -195,7 +195,9 @@ class Asked(NamedTuple):
     fooled: float  # the share of queries with the target among the first ten results
 
 
-def measured(web: Web, call: str, judged: datasets.Judgements, queries: Mapping[str, int]) -> dict[str, tuple[float, bool]]:
+def measured(
+    web: Web, call: str, judged: datasets.Judgements, queries: Mapping[str, int]
+) -> dict[str, tuple[float, bool]]:
     """P@10 of each query, and whether the target is a result."""
     (run,) = ask_methods(web, [method(call)], queries)
     found = Evaluation(judged, [run])

@@ -123,4 +123,6 @@ def test_a_page_that_everybody_links_to_is_not_the_first_merely_for_that(name: s
             pages.append(Page(f"https://list{pair}-{n}.example/", links=[Link(each) for each in links]))
     web = make_web(pages)
     found = [each.url for each in answers(web, name, web.graph.find("https://a3.example/"))]
-    assert found[0] == "https://b3.example/" or (name in ("cocitation", "extended_cocitation", "lli") and found[1] == "https://b3.example/")
+    assert found[0] == "https://b3.example/" or (
+        name in ("cocitation", "extended_cocitation", "lli") and found[1] == "https://b3.example/"
+    )

@@ -1,8 +1,8 @@
 """How much each parent of a page counts: copies of another one don't, nor do sections that chance explains.
 
 Copies have the same run of links around their link to the page. Runs are shingles (Broder, Glassman, Manasse & Zweig
-1997, §2), of which only those with that link are looked at. A copy with one link swapped or added still has a run on the
-other side. docs/decisions/0053 has the reasons and measurements.
+1997, §2), of which only those with that link are looked at. A copy with one link swapped still has a run on the other
+side. docs/decisions/0053 has the reasons and measurements.
 """
 
 import numpy as np
@@ -21,10 +21,10 @@ MIN_SAMPLE = 20  # parents from which chance is estimated
 @inline
 def is_same_run(targets, one, other):
     """Whether two runs have the same links."""
+    same = True
     for k in range(RUN_LINKS):
-        if targets[one + k] != targets[other + k]:
-            return False
-    return True
+        same &= targets[one + k] == targets[other + k]
+    return same
 
 
 @kernel

@@ -88,9 +88,7 @@ def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Sibli
 
 def _query(view: GraphView, params: Params) -> CocitationQuery:
     limits = params.parents, params.window
-    return CocitationQuery(
-        view.out, *limits, view.refused, view.near_duplicates, view.units, view.counts_copies_once
-    )
+    return CocitationQuery(view.out, *limits, view.refused, view.near_duplicates, view.units, view.counts_copies_once)
 
 
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:

@@ -18,8 +18,8 @@ from cocite.graph.store import Graph
 from cocite.kernels import hash_tables
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import neighbourhood
-from cocite.kernels.related.independence import first_copies
 from cocite.kernels.related.counted_links import Excluded
+from cocite.kernels.related.independence import first_copies
 from cocite.kernels.related.neighbourhood import NearPages, Parents
 from cocite.pages.stop_lists import stop_addresses
 from cocite.parameters import parameter
@@ -246,9 +246,7 @@ class GraphView:
     def group_parents(self, parents: Parents, units: bool = True) -> tuple[NDArray[np.int32], int]:
         """The group of each parent, and how many: one unit, near-duplicates or copies; transitively."""
         of_pages = self.units if units else self.units[:0]
-        groups, count = neighbourhood.group_parents(
-            parents, self.grouped_duplicates, of_pages, self.counts_copies_once
-        )
+        groups, count = neighbourhood.group_parents(parents, self.grouped_duplicates, of_pages, self.counts_copies_once)
         return groups, int(count)
 
     def parents_of(self, page: int, limit: int, window: int, sections: bool = False) -> Parents:
