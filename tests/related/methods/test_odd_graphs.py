@@ -126,3 +126,11 @@ def test_a_page_that_everybody_links_to_is_not_the_first_merely_for_that(name: s
     assert found[0] == "https://b3.example/" or (
         name in ("cocitation", "extended_cocitation", "lli") and found[1] == "https://b3.example/"
     )
+
+
+def test_a_page_whose_copies_are_all_that_is_related_says_so() -> None:
+    web = GRAPHS["bipartite"]()
+    assert not len(answers(web, "extended_cocitation", 0))
+    message = why_unrelated(web, [web.graph.address(0)], "extended_cocitation")
+    assert "14 pages with nearly the same links count as it" in message
+    assert message.endswith("try the method 'extended_cocitation(merge=false)'")
