@@ -16,6 +16,7 @@ from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.webs import make_web
 
+pytestmark = pytest.mark.long
 NAMES = methods.names()
 SIZE = 30
 Links = Iterable[tuple[int, int]]
