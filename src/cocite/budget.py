@@ -30,7 +30,7 @@ _own = _Own()
 
 
 def new_budget(links: int) -> Budget:
-    """A budget of so many links."""
+    """A budget of this many links."""
     return np.array([links, LIMITED], np.int64)
 
 

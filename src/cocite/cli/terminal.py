@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FORCED = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-"""Variables by which Rich takes anything for a terminal."""
+"""With these variables, Rich treats any output as a terminal."""
 
 
 class Cell(NamedTuple):

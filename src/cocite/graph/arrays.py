@@ -40,7 +40,7 @@ TYPE_OF: dict[str, np.dtype[Any]] = {
 } | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
 _EMPTY = {name: empty_array(dtype) for name, dtype in TYPE_OF.items()}
 VERIFIED_BYTES = 1 << 20
-"""Bytes of arrays that opening a store verifies: 1 to 2 ms. All of a small store, and the codes of a large one."""
+"""Bytes of arrays that opening a store verifies: all of a small store, and the codes of a large one."""
 IN_MEMORY = Path("(in memory)")  # the path of a graph without a store
 
 

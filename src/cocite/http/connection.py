@@ -64,7 +64,7 @@ class Connections:
     def __init__(
         self, log: Log, answer_seconds: float = 10.0, proxies: Any = (), maximum: int = MAX_CONNECTIONS
     ) -> None:
-        """Clients in `proxies` speak for many others: only the total limits them."""
+        """Clients in `proxies` pass on requests of many others: only the total limits them."""
         self.answer_seconds = answer_seconds + ANSWER_MARGIN_SECONDS
         self._log, self._maximum, self.proxies = log, maximum, proxies
         self._clients: dict[str, set[Connection]] = {}
