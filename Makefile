@@ -31,17 +31,18 @@ bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/lab/benchmarks.
 	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
 	$(BIN)/python bench/report.py
 
-faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/lab/faults.md, an hour
+faults: $(VENV)/.installed-dev    ## kills, power loss, failing calls, full disks, changed bytes; writes docs/lab/faults.md, three hours
 	$(BIN)/python -m tests.faults.trials --log docs/lab/faults.md
 
-fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; writes docs/lab/fuzzing.md, what fails into fuzz-found
+fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, requests and kernels, by atheris, a minute each; writes docs/lab/fuzzing.md, what fails into fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
 	$(BIN)/python -m tests.fuzz.all --log docs/lab/fuzzing.md
 
 attack: $(VENV)/.installed-dev    ## every attack on a server and on a store, with an honest client beside it: some ten minutes
 	COCITE_LONG=1 $(BIN)/pytest tests/attack
 
-trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation; writes docs/lab/trials.md, an hour
+trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation, known vulnerabilities; writes docs/lab/trials.md, an hour
+	$(BIN)/python -m pip install -q --disable-pip-version-check pip-audit
 	$(BIN)/python -m tests.trials --log docs/lab/trials.md
 
 reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' claims, run again on ../shared/data, half an hour

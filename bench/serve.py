@@ -120,9 +120,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: list[str], port: int, path: str, folder: Path | None = None) -> Iterator[int]:
+def running(
+    command: list[str], port: int, path: str, folder: Path | None = None, environment: dict[str, str] | None = None
+) -> Iterator[int]:
     """Start a server and wait until it answers; yield its process."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, **quiet, cwd=folder, env=environment)
     try:
         for _ in range(600):
             try:

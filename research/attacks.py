@@ -82,7 +82,7 @@ def farm(pages: Pages, rng: random.Random) -> Planted:
 
 
 def site_farm(pages: Pages, rng: random.Random) -> Planted:
-    """A farm in which all ten pages of a site have the same list."""
+    """A farm whose sites have one list each, on all ten pages."""
     pool, made = popular(pages), []
     for site in range(FARM_SITES):
         links = with_target([Link(url) for url in rng.sample(pool, FARM_LINKS)], rng)

@@ -16,6 +16,8 @@ from cocite import __version__
 
 ROOT = Path(__file__).parents[1]
 PLACEHOLDER = ".example/"
+PINNED = re.compile(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", re.MULTILINE)
+BASE_DIGEST = "docker buildx imagetools inspect python:3.13-slim --format '{{.Manifest.Digest}}'"
 STEPS = (
     [sys.executable, "docs/reference.py", "docs"],
     [sys.executable, "-m", "docs.explanation.worked"],
@@ -52,6 +54,8 @@ def open_points() -> list[str]:
     found = []
     if title.split(" ")[0] != __version__ or "unreleased" in title:
         found.append(f"CHANGELOG.md begins with {title!r}: give it the version {__version__} and a date")
+    if not PINNED.search((ROOT / "deploy" / "Dockerfile").read_text("utf-8")):
+        found.append(f"deploy/Dockerfile: the base image has no digest; {BASE_DIGEST} prints it: ARG BASE=NAME@DIGEST")
     if any(PLACEHOLDER in url for url in urls.values()):
         found.append("pyproject.toml: project.urls are placeholders; put the project's real addresses there")
     if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout:
@@ -60,7 +64,7 @@ def open_points() -> list[str]:
 
 
 def main() -> None:
-    """Run all steps; stop at the first that fails."""
+    """Run all steps; stop at the first that fails. A release with open points is refused."""
     for step in STEPS:
         print(*step, flush=True)
         environment = os.environ | {"COCITE_LONG": "1", "NO_MKDOCS_2_WARNING": "1"}
@@ -69,6 +73,7 @@ def main() -> None:
     print(*sorted(f"dist/{file.name}" for file in (ROOT / "dist").glob(f"cocite-*{__version__}*")), sep="\n")
     if left := open_points():
         print("Before you publish:", *(f"- {each}" for each in left), sep="\n")
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ ORDER = (
     "errors", "system", "budget", "log", "text", "parameters", "registry", "pages", "sources", "kernels", "graph",
     "words",
     "related.ranks", "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot",
-    "results", "evaluate", "site", "spark", "operations", "warm", "front ends", "sample", "__main__",
+    "results", "evaluate", "site", "spark", "operations", "warm", "serving", "front ends", "sample", "__main__",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
 STARTED = {("cli", "http.access"), ("cli", "http.run"), ("cli", "http.settings"), ("cli", "mcp.run")}

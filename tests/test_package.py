@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -101,10 +103,35 @@ def test_every_development_version_is_locked_with_hashes() -> None:
 
 @long
 def test_the_wheel_is_reproducible(tmp_path: Path) -> None:
-    """Built twice from the same source, every byte is the same."""
+    """Built here, and from files with other times in another folder, every byte is the same."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("needs a git checkout")
+    for name in listed.stdout.strip("\0").split("\0"):
+        if (ROOT / name).is_file():
+            (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / "copy" / name)  # with the time of now
     made = []
-    for name in ("first", "second"):
-        uv("build", "-q", "--wheel", "--out-dir", tmp_path / name, ROOT)
-        made += [file.read_bytes() for file in (tmp_path / name).glob("*.whl")]
+    for source in (ROOT, tmp_path / "copy"):
+        uv("build", "-q", "--wheel", "--out-dir", tmp_path / f"of-{source.name}", source)
+        made += [file.read_bytes() for file in (tmp_path / f"of-{source.name}").glob("*.whl")]
     assert len(made) == 2
     assert made[0] == made[1]
+
+
+@long
+def test_no_locked_version_has_a_known_vulnerability() -> None:
+    pytest.importorskip("pip_audit", reason="needs pip-audit, which `make trials` installs")
+    command = [sys.executable, "-m", "pip_audit", "-r", "requirements-dev.lock", "--disable-pip", "--require-hashes"]
+    command += ["--format", "json", "--progress-spinner", "off"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    try:
+        found = json.loads(done.stdout)["dependencies"]
+    except ValueError:
+        pytest.skip(f"no data about vulnerabilities: {done.stderr.strip()[-200:]}")
+    audited = [each for each in found if "skip_reason" not in each]
+    if not audited:
+        pytest.skip(f"no data about vulnerabilities: {found[0]['skip_reason']}")
+    assert len(audited) > 0.9 * len(found), [each["name"] for each in found if "skip_reason" in each]
+    known = {each["name"]: [one["id"] for one in each["vulns"]] for each in audited if each["vulns"]}
+    assert not known, "choose other versions with `make lock`"

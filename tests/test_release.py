@@ -47,6 +47,21 @@ def test_what_is_left_to_do_is_named() -> None:
     assert ("unreleased" in title[1]) == any("CHANGELOG" in each for each in release.open_points())
 
 
+def test_a_base_image_without_a_digest_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    assert [line for line in text.splitlines() if line.startswith("FROM")] == ["FROM ${BASE} AS build", "FROM ${BASE}"]
+    assert bool(release.PINNED.search(text)) != any("base image" in each for each in release.open_points())
+    pinned = re.sub(r"^ARG BASE=.*", f"ARG BASE=python:3.13-slim@sha256:{'0' * 64}", text, flags=re.MULTILINE)
+    assert release.PINNED.search(pinned)
+    assert not release.PINNED.search(pinned.replace("@sha256:0", "@sha256:"))
+    assert release.BASE_DIGEST in (ROOT / "docs" / "release.md").read_text("utf-8")
+    monkeypatch.setattr(release, "STEPS", ())
+    monkeypatch.setattr(release, "open_points", lambda: ["deploy/Dockerfile: the base image has no digest"])
+    with pytest.raises(SystemExit) as refused:
+        release.main()
+    assert refused.value.code == 1
+
+
 def pages_in(nav: object) -> list[str]:
     """All pages of a navigation."""
     if isinstance(nav, str):

@@ -71,3 +71,29 @@ def test_one_file_imports_what_only_unix_has() -> None:
     pattern = re.compile(r"^\s*(?:import|from) (?:fcntl|resource|termios|pwd|grp|pty|tty)\b", re.MULTILINE)
     files = [file for file in (ROOT / "src").rglob("*.py") if pattern.search(file.read_text("utf-8"))]
     assert sorted(file.name for file in files) == ["parquet_worker.py", "system.py"], "the first goes on without"
+
+
+def test_a_file_is_replaced_when_the_new_one_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    path.chmod(0o640)
+    with pytest.raises(ValueError, match="half"), system.replacing(path) as unfinished:
+        unfinished.write_text("ne")
+        raise ValueError("half of it")
+    assert (path.read_text(), [file.name for file in tmp_path.iterdir()]) == ("old", ["page.html"])
+    with system.replacing(path) as unfinished:
+        unfinished.write_text("new")
+        assert path.read_text() == "old"
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o640)
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_every_new_folder_and_file_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(system, "sync_folder", lambda path: synced.append(path.relative_to(tmp_path).as_posix()))
+    system.make_folder(tmp_path / "a" / "b")
+    system.make_folder(tmp_path / "a" / "b")
+    assert sorted(synced) == [".", "a"]
+    with system.replacing(tmp_path / "a" / "file", ".part") as unfinished:
+        unfinished.write_text("new")
+    assert synced[2:] == ["a/.file.part", "a"]

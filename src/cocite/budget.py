@@ -1,7 +1,8 @@
 """The work that a question may take: links that kernels decode. Whoever asks can also cancel it.
 
-A budget belongs to a thread. Without one nothing is limited, as on the command line and in Python. Kernels get it with
-the lists of links, and stop as if a list were damaged; `stopped` then says what has really happened.
+A budget belongs to a thread. Without one nothing is limited, as on the command line and in Python; Ctrl-C on a command
+line cancels `NO_LIMIT`. Kernels get the budget with the lists of links, and stop as if a list were damaged; `stopped`
+then says what has really happened.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ LEFT, STATE = range(2)
 """Cells of a budget: links that may still be decoded, and one of the three states."""
 NO_LIMIT: NDArray[np.int64] = np.array([0, NOT_LIMITED], np.int64)
 Budget = NDArray[np.int64]
+LINKS_PER_SECOND = 2_000_000
+"""Links that a question may read for each second of its time limit; a walk reads 1 to 5 million a second."""
 
 
 class _Own(threading.local):
@@ -32,6 +35,11 @@ _own = _Own()
 def new_budget(links: int) -> Budget:
     """A budget of this many links."""
     return np.array([links, LIMITED], np.int64)
+
+
+def budget_for(seconds: float) -> Budget:
+    """The budget of a question with a time limit."""
+    return new_budget(int(seconds * LINKS_PER_SECOND))
 
 
 def current() -> Budget:

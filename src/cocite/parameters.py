@@ -18,6 +18,8 @@ from cocite.errors import BadParameter
 ParamsT = TypeVar("ParamsT")
 MAX_NUMBER = 1e18
 """Default bound of numbers: kernels count in 64 bits."""
+SERVERS = "servers"
+"""In `on` of a method's parameter: its bounds where strangers ask."""
 TYPES_IN_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 SCHEMA_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 TRUTH_VALUES = {

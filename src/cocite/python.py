@@ -30,7 +30,7 @@ from cocite.operations.pages.related import Related
 from cocite.operations.pages.similarity import Similarity, SimilarityResult
 from cocite.operations.quality.evaluate import Evaluate, EvaluationResult
 from cocite.operations.quality.study import NewStudy, StudyNew
-from cocite.operations.store.build import Add, Build, BuildResult, Remove
+from cocite.operations.store.build import Add, Build, BuildResult, Compact, Remove
 from cocite.operations.store.check import Check, CheckResult
 from cocite.operations.store.clicks import ClicksResult, CountClicks
 from cocite.operations.store.export import Export, Exported
@@ -219,6 +219,7 @@ class Store(Web):
     export, evaluate, study_new = asks(Export, Exported), asks(Evaluate, EvaluationResult), asks(StudyNew, NewStudy)
     add = asks(Add, BuildResult, "Open the store again to see what was added.")
     remove = asks(Remove, BuildResult, "Open the store again to see it without them.")
+    compact = asks(Compact, BuildResult, "The store has the same pages; open it again to read the new base.")
 
     @made_from(Recommend)
     def recommend(self, history: Weights, k: int = 10, **options: Any) -> Answers:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cocite.errors import BadStore, CociteError
-from cocite.graph.generation import changed_arrays
 from cocite.graph.side import FOLDER, faults_of_sides
 from cocite.web import Web
 
@@ -96,7 +95,7 @@ class Snapshot(Web):
             last[0] = time.monotonic()
 
         try:
-            found = list(changed_arrays(graph.arrays, graph.manifest["arrays"], rest))
+            found = list(graph.arrays.changed(rest))
             for side, _ in faults_of_sides(graph, rest):
                 if side not in found:
                     found.append(side)

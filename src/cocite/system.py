@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO
 
 try:
@@ -34,6 +35,45 @@ def lock_file(file: IO[str] | int, wait: bool = True) -> None:
         except OSError as error:  # LK_LOCK gives up after ten seconds
             if not wait:
                 raise BlockingIOError(*error.args) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Have a folder's entries, or what is in a file, on disk. Windows can't open folders, and logs their changes."""
+    if os.name == "nt" and folder.is_dir():
+        return
+    handle = os.open(folder, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, and have their names on disk."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        with suppress(PermissionError):  # a folder may be writable but not listable
+            sync_folder(each.parent)
+
+
+@contextmanager
+def replacing(path: Path, ending: str = "") -> Iterator[Path]:
+    """Give a temporary path beside `path` that replaces it at the end, or is deleted after an error.
+
+    Afterwards the file is on disk under its name, with the permissions of the old one.
+    """
+    temporary = path.with_name(f".{path.name}{ending or f'.{os.getpid()}.part'}")
+    try:
+        yield temporary
+        with suppress(OSError):
+            temporary.chmod(path.stat().st_mode & 0o777)
+        sync_folder(temporary)
+        temporary.replace(path)
+        with suppress(PermissionError):  # a folder may be writable but not listable
+            sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def usable_cores() -> int:

@@ -11,6 +11,10 @@ JOINERS = "\u200c\u200d"
 
 
 _EMOJI_CODE = re.compile(r"(?<!\w):[a-z0-9_+-]{2,40}:(?!\w)")
+_LINK_IN_PAGE = re.compile(r"\[[^()]{0,80}\]\(#[^()\s]{0,200}\)")  # [[TOC]](#contents)
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\s]{0,500}\)")
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+MAX_HEADING_CHARS = 40
 
 
 def clean(text: str) -> str:
@@ -22,10 +26,23 @@ def clean(text: str) -> str:
 
 
 def title_text(text: str) -> str:
-    """A title without codes of emoji (`:rocket:`); empty if nothing but symbols is left."""
-    if ":" in text:
-        text = " ".join(_EMOJI_CODE.sub(" ", text).split())
-    return text if any(map(str.isalnum, text)) else ""
+    """A title without codes of emoji (`:rocket:`) and marks of links; empty if only symbols or an address are left."""
+    text = heading_text(text)
+    return text if any(map(str.isalnum, text)) and not _ADDRESS.fullmatch(text) else ""
+
+
+def heading_text(text: str) -> str:
+    """A heading without codes of emoji, links to other parts of its page, and Markdown's marks of links."""
+    if "](" in text:
+        text = " ".join(_MARKDOWN_LINK.sub(r"\1", _LINK_IN_PAGE.sub(" ", text)).split())
+    return " ".join(_EMOJI_CODE.sub(" ", text).split()) if ":" in text else text
+
+
+def last_headings(path: str) -> str:
+    """The end of a path of headings, `A / B / C`: as many as fit into a sentence, at least the last."""
+    while len(path) > MAX_HEADING_CHARS and " / " in path:
+        path = path.partition(" / ")[2]
+    return path
 
 
 def count(number: int, what: str) -> str:

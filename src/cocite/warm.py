@@ -156,8 +156,19 @@ def steps(folder: Path) -> Iterator[Step]:
     }
     for name, work in others.items():
         yield name, call(work)
+    yield "parts of a web", call(choose_from_pool)
     yield "checking a store", lambda: check(store)
     yield "web graphs", lambda: read_graphs(folder)
+
+
+def choose_from_pool(web: Any) -> None:
+    """Choose among the parents that a part of a web has, as Spark does; its arrays are in memory, not mapped."""
+    import numpy as np
+
+    from cocite.kernels.related.pools import in_order_of_choice
+    from cocite.related.neighbourhood.view import HASH_SEED
+
+    in_order_of_choice(np.arange(2, dtype=np.uint32), 0, np.array(web.graph.fingerprints), HASH_SEED)
 
 
 def read_graphs(folder: Path) -> None:
@@ -218,7 +229,7 @@ def compile_answers() -> None:
     near_duplicate_groups(graph.out, graph.into)
     for work in (
         lambda: chosen.relate(web, [0]),
-        lambda: list(nothing.ranked(graph.in_degree)),
+        lambda: list(nothing.ranked(graph.in_degree, order=graph.order)),
         lambda: chosen.explain(web, nothing, np.zeros(1, np.uint32)),
     ):
         with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows

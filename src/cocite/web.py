@@ -53,7 +53,7 @@ class Web:
         return found
 
     def __repr__(self) -> str:
-        return f"<Web {self.graph.path} {self.graph.pages:,} pages, {len(self.graph.links):,} links>"
+        return f"<Web {self.graph.path} {len(self.graph):,} pages, {len(self.graph.links):,} links>"
 
     @cached_property
     def search(self) -> SearchIndex:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from cocite.http.connection import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, MAX_CLIENT_CONNECTIONS, MAX_HEAD_BYTES
+from cocite.serving.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, MAX_CLIENT_CONNECTIONS, MAX_HEAD_BYTES
 from tests.attack.conftest import ATTACKER, Honest, Target, read_all
 from tests.conftest import long
 

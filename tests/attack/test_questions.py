@@ -13,7 +13,7 @@ from tests.attack.conftest import ATTACKER, Honest, Target
 from tests.conftest import long
 
 pytestmark = long
-EXPENSIVE = ["walk(least=1e-7,restart=0.01)", "prank(rounds=40)", "simrank(draws=200000,rounds=40)"]
+EXPENSIVE = ["walk(least=1e-6,restart=0.05)", "prank(rounds=40)", "simrank(draws=200000,rounds=40)"]
 
 
 @pytest.mark.parametrize("method", EXPENSIVE)

@@ -12,7 +12,7 @@ from cocite.graph import arrays
 from cocite.graph.check import check
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
-from cocite.http import service
+from cocite.http import watcher
 from tests.http.conftest import Asking
 from tests.http.test_store import RELATED, add_eagle
 
@@ -21,7 +21,7 @@ from tests.http.test_store import RELATED, add_eagle
 def unverified(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Opening a store verifies no array, as if all were large; verifying doesn't sleep."""
     monkeypatch.setattr(arrays, "VERIFIED_BYTES", 0)
-    monkeypatch.setattr(service, "VERIFY_PAUSE", 0.0)
+    monkeypatch.setattr(watcher, "VERIFY_PAUSE", 0.0)
     yield
 
 

@@ -165,7 +165,9 @@ def test_add_and_remove(source: Path, place: Path) -> None:
         3, "cocite: 'b.example' was removed already: leave it out; nothing was changed\n",
     )  # fmt: skip
     info = json.loads(run("info", "-i", store, "--json").out)
-    assert (info["generation"], info["removed"]) == (4, 1)
+    assert (info["generation"], info["removed"]) == (1, 1), "changes are layers"
+    assert [layer["links"] for layer in info["layers"]] == [4, 2], "the second add brought nothing new"
+    assert (info["pages"], info["links"]) == (3, 2)
 
 
 def test_removing_an_unknown_page_changes_nothing(store: Path) -> None:
@@ -209,7 +211,7 @@ def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cocite.sources.crawl.start.crawl", crawl)
     stages: list[tuple[str, int, int | None]] = []
     wanted = Build(sources=(A,), depth=5, max_pages=7, delay=0.25, scope="host", allow_private=True)
-    sources = wanted.open_sources(ReadReport(), False, lambda *stage: stages.append(stage))
+    sources = wanted.open_sources(ReadReport(), False, lambda *stage: stages.append(stage), None)
     assert asked == {
         "seeds": [A], "depth": 5, "max_pages": 7, "delay": 0.25, "scope": "host", "allow_private": True, "text": False,
     }  # fmt: skip

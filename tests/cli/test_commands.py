@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from cocite import __version__
+from cocite import __version__, cli
 from cocite.cli.commands import command, naming_options, run
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, operation, parameters_on
@@ -121,3 +121,15 @@ def test_a_task_takes_the_parameters_that_it_inherits() -> None:
 def test_as_a_module() -> None:
     command = [sys.executable, "-m", "cocite", "--version"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"cocite {__version__}\n"
+
+
+def test_the_list_of_commands_says_what_the_declarations_say() -> None:
+    declared = {name: each.about.summary for name, each in cli.operations().items()}
+    assert list(cli.summaries().items()) == list(declared.items())
+
+
+def test_the_list_of_commands_imports_no_operation() -> None:
+    code = "import sys; from cocite import cli; cli.app(['--help'], standalone_mode=False)\n"
+    code += "print([name for name in sys.modules if name.startswith(('cocite.operations', 'numpy', 'rich'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "related" in done.stdout and done.stdout.splitlines()[-1] == "[]"

@@ -74,6 +74,14 @@ def test_words_where_an_address_is_expected(place: Path) -> None:
     assert (ran.code, ran.err) == (3, "cocite: 'nonsense' is not in this store, nor is a page with these words\n")
 
 
+def test_a_name_that_an_edge_list_does_not_have(place: Path) -> None:
+    (place / "links.tsv").write_text("source\ttarget\n0\t530\n1\t530\n")
+    assert run("build", place / "links.tsv", "-o", place / "web.cocite", "-q").code == 0
+    ran = run("related", "Physics", "-i", place / "web.cocite")
+    assert ran.code == 3
+    assert ran.err == "cocite: 'Physics' is not in this store, whose names look like 0, 1, 530: give one of them\n"
+
+
 def test_filters_that_nothing_can_pass(store: Path) -> None:
     ran = run("related", NEWS, "-i", store, "--since", "2021", "--until", "2020")
     assert (ran.code, ran.err) == (2, "cocite: --until 2020 is before since 2021: no page can pass; exchange them\n")
@@ -133,9 +141,9 @@ def test_an_interrupted_crawl_keeps_its_pages(place: Path, monkeypatch: pytest.M
     before = signal.getsignal(signal.SIGINT)
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    ran = run("build", "https://a.example/", "-o", place / "web.cocite", "-q")
+    ran = run("build", "https://a.example/", "-o", place / "web.cocite", "-q", "--depth", "3")
     timer.join()
-    go_on = f"to go on: cocite add https://a.example/ -i {place}/web.cocite"
+    go_on = f"to go on: cocite add https://a.example/ -i {place}/web.cocite --resume --depth 3"
     assert (ran.code, ran.err) == (0, f"cocite: Interrupted; the pages that were fetched are kept; {go_on}\n")
     assert run("links", "a.example", "-i", place / "web.cocite").code == 0
     assert signal.getsignal(signal.SIGINT) is before

@@ -56,7 +56,7 @@ def test_pages_that_were_never_read_are_named_by_links(own: Path) -> None:
 def test_a_wrong_name_lists_the_ranks(own: Path) -> None:
     ran = run("rank", "-i", own, "--by", "hubrang")
     assert (ran.code, ran.out) == (2, "")
-    known = "hits, hubrank, pagerank, randomized_hits"
+    known = "hits, hubrank, pagerank, randomized_hits, trustrank"
     assert ran.err == f"cocite: Unknown rank 'hubrang'; did you mean hubrank? Available: {known}\n"
 
 

@@ -39,7 +39,7 @@ def test_info(store: Path) -> None:
     assert "  links\t7" in lines
     assert "  aliases\t1" in lines
     assert any(line.startswith("  links out\t") for line in lines)
-    assert lines[-1] == "    records\ttest\t5 records, 7 links"
+    assert lines[-1] == "    records  test  5 records, 7 links"
 
 
 def test_the_store_may_be_named_without_an_option(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_info_counts_what_a_folder_contained(place: Path) -> None:
     (folder / "links.tsv").write_text("https://a.example/\thttps://b.example/\n")
     assert run("build", folder, "--base", "https://me.example/", "-o", place / "web.cocite", "-q").code == 0
     assert run("info", place / "web.cocite").out.splitlines()[-1] == (
-        f"    {folder}\tfolder\t3 records, 3 links (files: 1 edges, 2 markdown)"
+        f"    {folder}  folder  3 records, 3 links (files: 1 edges, 2 markdown)"
     )
 
 
@@ -201,6 +201,26 @@ def test_check_warns_that_removed_pages_come_back(place: Path) -> None:
     run("remove", NEWS, "-i", store, "-q")
     next(store.glob("g*/title.data.bin")).write_bytes(b"")
     assert "1 removed page will be back after the repair" in run("check", "-i", store, "-q").out
+
+
+def test_a_damaged_pointer_hides_no_source_and_no_removed_page(place: Path) -> None:
+    store, more = place / "web.cocite", place / "more.txt"
+    more.write_text("1 2\n2 3\n")
+    make(store, PAGES)
+    run("add", more, "-i", store, "-q")
+    run("remove", NEWS, "-i", store, "-q")
+    pointer, layers = store / "CURRENT", sorted(store.glob("*.layer"))
+    assert len(layers) == 2 and "Checked 10 pages and 7 links" in run("check", "-i", store).out
+    for damage in (pointer.read_bytes()[:30], b"\xff", b"", pointer.read_bytes()[:-40]):
+        pointer.write_bytes(damage)
+        ran = run("check", "-i", store, "-q")
+        assert ran.code == 2 and ran.err.endswith(f"cocite build records {more} -o {store}\n")
+        assert "1 removed page will be back" in ran.out
+    for nonsense in (b"", b"cocite\nL" + bytes(8), b"\xff" * 99, b"cocite\nL\x02" + bytes(7) + b"[]"):
+        layers[0].write_bytes(nonsense)
+        ran = run("check", "-i", store, "-q")
+        assert ran.code == 2 and ran.err.endswith(f"cocite build records -o {store}\n")
+        assert "1 removed page will be back" in ran.out
 
 
 def test_check_of_nothing(place: Path) -> None:

@@ -225,8 +225,11 @@ def test_comparisons_name_methods_and_fit() -> None:
     web = Web(Graph.from_records(pages))
     terminal, asked = Terminal(80), Compare(urls=("a.example",))
     show_comparison(terminal, asked, asked.run(web))
-    assert terminal.lines[0].split()[:2] == ["auto", "proxi"] and all(len(line) <= 80 for line in terminal.lines)
-    assert any(line.startswith("extended_cocitation ") for line in terminal.lines)
+    names = [method for method, _ in asked.run(web).by_method.items()]
+    heads, first = terminal.lines[: len(names)], terminal.lines[len(names)]
+    assert [head.split()[-1] for head in heads] == names and all(len(line) <= 80 for line in terminal.lines)
+    ends = [at for at, letter in enumerate(first) if letter != " "][: len(names)]
+    assert [head.index(name) for head, name in zip(heads, names, strict=True)] == ends, "each name is above its column"
 
 
 def test_reasons_are_not_cut_on_a_terminal() -> None:

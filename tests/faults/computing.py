@@ -1,7 +1,5 @@
 """Compute ranks, hubs, walks and every method on graphs whose arrays have changed bits.
 
-    python -m tests.faults.computing [--trials 1000] [--seed 1]
-
 Whatever the bits say, a computation returns or raises a CociteError. It never crashes, and it doesn't take memory in
 proportion to a damaged number. Graphs are in memory, and bits change as a disk would change them: types and lengths of
 arrays stay, since opening a store verifies those. Each trial is a process of its own with limits, so that a crash, a
@@ -10,17 +8,15 @@ hang or a large allocation is seen.
 
 from __future__ import annotations
 
-import argparse
 import random
 import resource
 import signal
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -46,9 +42,14 @@ Computation = Callable[[Graph], object]
 
 @cache
 def intact() -> Graph:
-    """A web of some hundred pages, with something in every array that is computed with."""
+    """A web of some hundred pages."""
+    return web_of(400)
+
+
+def web_of(count: int) -> Graph:
+    """A web of `count` pages, with something in every array that is computed with."""
     dice = random.Random(3)
-    names = [f"https://site{n % 40}.example/page{n}" for n in range(400)]
+    names = [f"https://site{n * 40 // count}.example/page{n}" for n in range(count)]
     pages = []
     for n, name in enumerate(names):
         chosen = dice.sample(names, dice.choice([0, 1, 4, 4, 9, 30]))
@@ -178,24 +179,24 @@ def warm() -> None:
         assert name
 
 
-def main() -> None:
-    """Run trials, and print each failure and a summary."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+class Computed(NamedTuple):
+    """One line of the log."""
+
+    computation: str
+    trials: int
+    answered: int
+    refused: int
+
+
+def compute_all(trials: int, seed: int) -> Iterator[Computed | str]:
+    """Damage a graph so often, and compute some of everything; texts say what has failed."""
     warm()
-    started, ended, failures = time.perf_counter(), Counter[str](), 0
-    for seed in range(options.seed, options.seed + options.trials):
+    ended: Counter[tuple[str, str]] = Counter()
+    for number in range(seed, seed + trials):
         try:
-            found = in_child(lambda seed=seed: limited(seed), f"the computation with seed {seed}")
-            ended.update(f"{name.split()[0]} {how}" for name, how in found.items())
+            ended.update(in_child(partial(limited, number), f"the computation with seed {number}").items())
         except AssertionError as error:
-            failures += 1
-            print(error, flush=True)
-    took = time.perf_counter() - started
-    print(f"{options.trials} trials, {failures} failures, {took:.0f} s: {dict(sorted(ended.items()))}")
-
-
-if __name__ == "__main__":
-    main()
+            yield str(error)
+    for name in sorted({name for name, _ in ended}):
+        answered, refused = ended[name, "answered"], ended[name, "refused"]
+        yield Computed(name, answered + refused, answered, refused)

@@ -38,7 +38,7 @@ def fork(work: Callable[[], object], prepare: Callable[[], None] = lambda: None)
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
-    except (OSError, CociteError) as refused:  # work that isn't a command raises instead
+    except (OSError, CociteError, MemoryError) as refused:  # work that isn't a command raises instead
         sys.stderr.write(str(refused))
         code = WRONG
     finally:

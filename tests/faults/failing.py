@@ -1,42 +1,51 @@
-"""Every call that can fail, fails once: opening, syncing, renaming and removing files, and allocating memory.
+"""Every call site that can fail, fails once: opening, syncing, renaming and removing files, and allocating memory.
 
-    python -m tests.faults.failing [--every 1] [JOB]...
-
-A job runs once to count its calls. Then it runs again for each of them, and that call raises an error. It must end with
-one clear line, or succeed all the same, and the store must be old or new, as after a kill.
+A job runs once to list its call sites: the call, and the lines of our code that lead to it. Then it runs again for each
+of them, and the first call there raises an error. It must end with one clear line, or succeed all the same, and the
+store must be old or new, as after a kill.
 """
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import errno
 import io
+import mmap
 import os
+import signal
+import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.faults.dying import WRONG, finished, fork, in_child
-from tests.faults.jobs import Job, jobs, trial
-from tests.faults.model import with_store
-from tests.graph.webs import long_lists
+import cocite
+from tests.faults.dying import WRONG, command, finished, fork, in_child
+from tests.faults.jobs import Job, free_port, jobs, names_in, trial, wait_for
+from tests.faults.model import look, store
+from tests.faults.power import reachable
+from tests.fuzz.seeds import FILES
 
-MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
-SITES: dict[str, tuple[Any, tuple[str, ...], Callable[[], BaseException]]] = {
+SOURCE = str(Path(cocite.__file__).parent)
+NO_OUTPUT, BAD_INPUT = OSError(errno.EIO, os.strerror(errno.EIO)), OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+SITES: dict[str, tuple[Any, tuple[str, ...], BaseException]] = {
     "input and output": (
         os,
-        ("open", "fsync", "rename", "replace", "unlink", "rmdir", "mkdir", "stat", "scandir"),
-        lambda: OSError(errno.EIO, os.strerror(errno.EIO)),
+        ("open", "fsync", "rename", "replace", "unlink", "rmdir", "mkdir", "stat", "scandir", "listdir", "chmod"),
+        NO_OUTPUT,
     ),
-    "opening files": (io, ("open",), lambda: OSError(errno.EMFILE, os.strerror(errno.EMFILE))),
-    "memory": (np, ("empty", "zeros", "full", "concatenate", "memmap"), lambda: MemoryError("no memory")),
+    "opening files": (io, ("open",), BAD_INPUT),
+    "mapping files": (mmap, ("mmap",), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))),
+    "memory": (np, ("empty", "zeros", "full", "concatenate", "memmap", "arange", "fromfile"), MemoryError("no memory")),
 }
+SITE_LINES = 3
+Site = tuple[str, ...]
 
 
 class Failed(NamedTuple):
@@ -44,107 +53,176 @@ class Failed(NamedTuple):
 
     job: str
     what: str
-    calls: int
-    failures: int  # that were injected
+    call_sites: int
     refused: int  # the job ended with a message
     succeeded: int  # it did without
     old_state_after: int
     new_state_after: int
 
 
-def install(what: str, place: Path, act: Callable[[], None]) -> None:
+def site_of(name: str) -> Site:
+    """Where a call comes from: the last lines of our code on the way to it; empty for other code."""
+    lines, frame = [], sys._getframe(2)
+    while frame is not None and len(lines) < SITE_LINES:
+        if frame.f_code.co_filename.startswith(SOURCE):
+            lines.append(f"{frame.f_code.co_filename[len(SOURCE) + 1 :]}:{frame.f_lineno}")
+        frame = frame.f_back  # type: ignore[assignment]
+    return (name, *lines) if lines else ()
+
+
+def install(what: str, place: Path, act: Callable[[Site], None]) -> None:
     """Call `act` before each call of a kind. Calls about files elsewhere, such as modules, don't count."""
     owner, names, _ = SITES[what]
     for name in names:
         call = getattr(owner, name)
 
-        def replaced(*args: Any, call: Any = call, **options: Any) -> Any:
+        def replaced(*args: Any, call: Any = call, name: str = name, **options: Any) -> Any:
             about = args[0] if args else ""
             elsewhere = isinstance(about, str | os.PathLike) and not str(about).startswith(str(place))
-            if owner is np or not elsewhere:
-                act()
+            if (owner not in (os, io) or not elsewhere) and (site := site_of(name)):
+                act(site)
             return call(*args, **options)
 
-        setattr(owner, name, replaced)
+        if isinstance(call, type):  # others inherit from it
+
+            class Failing(call):  # type: ignore[misc]
+                def __new__(cls, *args: Any, name: str = name, **options: Any) -> Any:
+                    if site := site_of(name):
+                        act(site)
+                    return super().__new__(cls, *args, **options)
+
+            setattr(owner, name, Failing)
+        else:
+            setattr(owner, name, replaced)
         if owner is io:
             builtins.open = replaced
 
 
-def count_calls(job: Job, what: str, place: Path) -> int:
-    """How many calls of a kind a job makes."""
+def call_sites(job: Job, what: str, place: Path) -> list[Site]:
+    """The call sites of a job."""
 
-    def counted() -> int:
-        made = [0]
-        install(what, place, lambda: made.__setitem__(0, made[0] + 1))
+    def noted() -> list[Site]:
+        found: dict[Site, None] = {}
+        install(what, place, lambda site: found.setdefault(site))
         try:
             job.work(place)()
         except SystemExit as end:
             assert not end.code, end.code
-        return made[0]
+        return list(found)
 
-    return int(in_child(counted))
-
-
-def fail_at(job: Job, what: str, place: Path, number: int) -> int:
-    """Run a job whose call of this number fails; returns its exit code."""
-    left, error = [number], SITES[what][2]
-
-    def act() -> None:
-        left[0] -= 1
-        if left[0] == -1:
-            raise error()
-
-    return finished(fork(job.work(place), lambda: install(what, place, act)))
+    return [tuple(site) for site in in_child(noted)]
 
 
-def fail_everywhere(job: Job, what: str, model: Path, every: int) -> Failed:
-    """Let each call of a kind fail, or each `every`-th. Raises AssertionError for a bad end or a damaged store."""
+def fail_at(job: Job, what: str, place: Path, chosen: Site) -> tuple[int, str]:
+    """Run a job whose first call at a site fails; returns its exit code, and what it said."""
+    failed, error = [False], SITES[what][2]
+
+    def act(site: Site) -> None:
+        if site == chosen and not failed[0]:
+            failed[0] = True
+            raise error
+
+    with tempfile.NamedTemporaryFile("r") as said:
+
+        def prepare() -> None:
+            os.dup2(os.open(said.name, os.O_WRONLY), 2)
+            install(what, place, act)
+
+        return finished(fork(job.work(place), prepare)), said.read()
+
+
+def fail_everywhere(job: Job, what: str, model: Path, every: int = 1, known: set[Site] | None = None) -> Failed:
+    """Let each call site of a kind fail, or each `every`-th, unless it is known; then it is. Raises AssertionError with
+    all that ended badly."""
+    known = set() if known is None else known
     with trial(model) as place:
         old = job.before(place)
-        calls = count_calls(job, what, place)
-        new = job.before(place)
+        found = call_sites(job, what, place)
+        new, states = job.before(place), {files_in(place): "new"}
+    sites = [site for site in found if site not in known][::every]
+    known.update(sites)
     kept: Counter[str] = Counter()
-    for number in range(0, calls, every):
+    wrong = []
+    for site in sites:
         with trial(model) as place:
-            code = fail_at(job, what, place, number)
-            assert code in (0, WRONG), f"{job.name}, {what}, call {number} of {calls}: ended with {code}"
-            kept["refused" if code else "succeeded"] += 1
+            states.setdefault(files_in(place), "old")
+            code, said = fail_at(job, what, place, site)
             try:
-                state = job.kept(job.before(place), old, new)
+                clear(code, said)
+                kept["refused" if code else "succeeded"] += 1
+                if (files := files_in(place)) not in states:
+                    states[files] = job.kept(job.before(place), old, new)
+                assert code or states[files] == "new" or old == new, "it ended well and did nothing"
+                kept[states[files]] += 1
             except AssertionError as error:
-                raise AssertionError(f"{job.name}, {what}, call {number} of {calls}: {error}") from error
-            assert code or state == "new", f"{job.name}, {what}, call {number}: it ended well and did nothing"
-            kept[state] += 1
-    failures = kept["refused"] + kept["succeeded"]
-    return Failed(job.name, what, calls, failures, kept["refused"], kept["succeeded"], kept["old"], kept["new"])
+                wrong.append(f"{job.name}, {what}, {' < '.join(site)}: {str(error)[-900:]}")
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(sites)}:", *wrong])
+    counts = (kept["refused"], kept["succeeded"], kept["old"], kept["new"])
+    return Failed(job.name, what, len(sites), *counts)
 
 
-def fail_all(model: Path, names: list[str], every: int) -> Iterator[Failed]:
-    """All kinds of failures in all chosen jobs."""
-    for job in jobs():
-        for what in SITES if job.name in names else ():
-            yield fail_everywhere(job, what, model, every)
+def files_in(place: Path) -> str:
+    """A digest of what anybody would read here: equal ones need not be looked at twice."""
+    files = sorted(file for file in place.rglob("*") if file.is_file())
+    return reachable({str(file.relative_to(place)): file.read_bytes() for file in files})
 
 
-def main() -> None:
-    """Run the trials, and print a row for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("job", nargs="*", help="all, if none is given")
-    parser.add_argument("--every", type=int, default=1)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="cocite-failing-", dir=MEMORY) as folder, long_lists():
-        model = Path(folder) / "model"
-        model.mkdir()
-        with_store(model)
-        for job in jobs():
-            for what in SITES if not options.job or job.name in options.job else ():
-                try:
-                    print(fail_everywhere(job, what, model, options.every), end=" ")
-                except AssertionError as error:
-                    print(f"FAILED {str(error)[-600:]}", end=" ")
-                print(f"{time.perf_counter() - started:.0f} s", flush=True)
+def clear(code: int, said: str) -> None:
+    """A command may succeed; else it says why on one line."""
+    assert code in (0, WRONG), f"ended with {code}: {said[-1000:]}"
+    assert "Traceback" not in said, f"ended with {code}: {said[-1000:]}"
+    lines = [line for line in said.splitlines() if line.strip()]
+    assert not code or (lines and len(lines[-1]) > 10), f"ended with {code} and said {said!r}"
 
 
-if __name__ == "__main__":
-    main()
+def serving(place: Path) -> Callable[[], object]:
+    """A server that ends when it answers."""
+
+    def run() -> None:
+        port = free_port()
+
+        def stop() -> None:
+            with suppress(OSError):
+                wait_for(port, 20)
+            time.sleep(0.3)  # it verifies the store in the background
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=stop, daemon=True).start()
+        command("serve", "-i", store(place), "--port", port, "--threads", 1)()
+
+    return run
+
+
+def failing_jobs() -> list[Job]:
+    """All that write, builds from every kind of source, and commands that only read."""
+    reading = [
+        Job(f"build of {name}", lambda place, file=file: build_of(place, file.name, file.examples[0]), look, names_in)
+        for name, file in FILES.items()
+    ]
+    asking = [
+        Job(words[0], lambda place, words=words: command(*words, "-i", store(place)), look, names_in)
+        for words in (
+            ("related", "https://site1.example/"), ("hubs", "https://site1.example/"), ("info",),
+            ("links", "https://site1.example/"), ("communities", "site1.example"), ("compare", "site1.example"),
+        )
+    ]  # fmt: skip
+    checking = Job("check", lambda place: command("check", store(place)), look, names_in)
+    return [*jobs(), *reading, *asking, checking, Job("serve", serving, look, names_in)]
+
+
+def build_of(place: Path, name: str, data: bytes) -> Callable[[], object]:
+    """A build from one file."""
+    file = place / name
+    file.write_bytes(data)
+    return command("build", file, "-o", store(place), "-q", "--base", "https://base.example/")
+
+
+def fail_all(model: Path, names: list[str], every: int) -> Iterator[Failed | str]:
+    """All kinds of failures in all chosen jobs, at each call site once; texts say what ended badly."""
+    known: set[Site] = set()
+    for job in failing_jobs():
+        for what in SITES if not names or job.name in names else ():
+            try:
+                yield fail_everywhere(job, what, model, every, known)
+            except AssertionError as error:
+                yield f"{job.name}, {what}: {error}"

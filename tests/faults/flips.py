@@ -1,8 +1,8 @@
 """Bytes of every file of a store are changed, one at a time: `check` finds it, nothing crashes, nothing builds on it.
 
 A change that `check` does not find must be one that nobody can notice: every question has the same answer. After each
-of some changes `add` is run: it refuses, or makes what an undamaged store gives; it must never give its own checksums
-to what is damaged.
+of some changes `add` is run: it refuses, or makes what an undamaged store gives, or leaves the damage where it was, to
+be found there; `compact` then refuses. Neither may give its own checksums to what is damaged.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def kind_of(name: Path) -> str:
         return "locks"
     if parts[0] == "side":
         return f"side data: {parts[1].split('-')[0].removesuffix('.json')}"
-    return "arrays" if name.suffix == ".bin" else "pointer and manifest"
+    return {".bin": "arrays", ".layer": "layers"}.get(name.suffix, "pointer and manifest")
 
 
 def changes(size: int, flips: int, seed: int) -> Iterator[tuple[int, int]]:
@@ -193,7 +193,9 @@ def add_to(model: Path, name: Path, change: tuple[int, int], after: dict[str, An
         if clean and (code or in_child(lambda: look(place)) != after):
             raise AssertionError(f"{where}: ended with {code}, and check finds nothing in what is not right")
         if not code and not clean and "side" not in name.parts:
-            raise AssertionError(f"{where}: it was added to")
+            code = finished(fork(command("compact", "-i", store(place), "-q")))
+            if code != WRONG:
+                raise AssertionError(f"{where}, then compact: ended with {code}")
     return code == WRONG
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from cocite.graph.store import Graph
 from cocite.operations.pages.batch import batch, linked_pages
 from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, in_child
-from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, store, unindexed, word
+from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, other, store, unindexed, word
 
 PART = 50
 UNKNOWN = 3  # what was removed is not there to be removed again
@@ -38,6 +38,7 @@ class Job:
     so_far: Callable[[Path], list[Any]] = lambda place: []  # what is there of the new, if it comes in parts
     finished: Callable[[Path], dict[str, int]] = lambda place: {}  # parts that another run must not make again
     done: tuple[int, ...] = (0,)  # how another run may end after one that had done everything
+    brings_clicks: bool = False  # from another store, which keeps them: another run brings them, too
 
     def before(self, place: Path) -> Content:
         """What a place holds, found out in a process of its own."""
@@ -72,6 +73,8 @@ class Job:
             if content == whole:
                 return kept
         differing = [name for name in content if content[name] != new[name]]
+        if self.brings_clicks and content["clicks"] == old["clicks"]:
+            differing = [name for name in differing if name != "clicks"]
         if any(content[name] not in (STALE, ABSENT) or name == "clicks" for name in differing):
             raise AssertionError(f"{self.name}: neither old nor new: {differing}")
         return "new"
@@ -86,6 +89,7 @@ def jobs() -> list[Job]:
         Job("add", lambda place: command("add", place / "new.jsonl", "-i", store(place), "-q"), look, names_in),
         Job("remove", lambda place: command("remove", f"site{REMOVED}.example", "-i", store(place), "-q"),
             look, names_in, done=(UNKNOWN,)),
+        Job("compact", lambda place: command("compact", "-i", store(place), "-q"), look, names_in),
         Job("rank", lambda place: command("rank", "--by", "hits", "-i", store(place), "-q"), look, names_in),
         Job("clicks", lambda place: command("clicks", place / "new-clicks.tsv", "--anew", "-i", store(place), "-q"),
             look, names_in),
@@ -95,7 +99,46 @@ def jobs() -> list[Job]:
             lambda place: look(unindexed(place)), lambda place: names_in(unindexed(place))),
         Job("batch", lambda place: answering(place, "parquet"), answers_of, names_out, rows_of, parts_of),
         Job("tsv", lambda place: answering(place, "tsv"), lines_of, names_out, lines_so_far, done=(0, WRONG)),
+        Job("install", lambda place: command("install", store(place), store(other(place)), "-q"),
+            lambda place: look(other(place)), lambda place: names_in(other(place)), brings_clicks=True),
+        Job("export", lambda place: command("export", "-o", place / "out.jsonl", "-i", store(place), "-q"),
+            written("out.jsonl"), names_out),
+        Job("matrix", lambda place: command("export", "-o", place / "out.npz", "-i", store(place), "-q"),
+            written("out.npz", "out.pages.txt.gz"), names_out, files_so_far),
+        Job("site", making_lists, written("out.json", *(f"out.lists/page{n}.html" for n in range(6))), names_out,
+            files_so_far),
+        Job("study", lambda place: command("study", "new", place / "out.study", "https://site1.example/",
+                                           "https://site2.example/", "-m", "cocitation", "-i", store(place)),
+            written("out.study/rate.html", "out.study/ratings.csv", "out.study/study.json"), names_out, files_so_far,
+            done=(WRONG,)),
+        Job("evaluate", lambda place: command("evaluate", "-j", place / "judged.tsv", "-m", "cocitation", "--save",
+                                              place / "out.runs", "-i", store(place), "--json"),
+            written("out.runs/01-cocitation.tsv"), names_out),
     ]  # fmt: skip
+
+
+def making_lists(place: Path) -> Callable[[], object]:
+    """The related pages of a small site."""
+    outputs = ("-o", place / "out.json", "--fragments", place / "out.lists", "--cache", place / "cache", "-q")
+    return command("site", place / "site", "--base", "https://site.example/", *outputs)
+
+
+def written(*names: str) -> Callable[[Path], Content]:
+    """A look at files that a command writes: their names and bytes, or None while one is missing."""
+
+    def look_at(place: Path) -> Content:
+        files = [place / name for name in names]
+        complete = all(file.exists() for file in files)
+        return {"content": [[name, (place / name).read_bytes().hex()] for name in names] if complete else None}
+
+    return look_at
+
+
+def files_so_far(place: Path) -> list[Any]:
+    """The names and bytes of files that are there. Hidden ones are unfinished."""
+    files = sorted(file for file in place.glob("out.*/*") if not file.name.startswith("."))
+    files += sorted(file for file in place.glob("out.*") if file.is_file())
+    return [[str(file.relative_to(place)), file.read_bytes().hex()] for file in files]
 
 
 def answering(place: Path, ending: str) -> Callable[[], object]:
@@ -135,13 +178,15 @@ def lines_so_far(place: Path) -> list[str]:
 def names_in(place: Path) -> list[str]:
     """Names in the store's folder, without what differs from run to run."""
     found = [each.relative_to(store(place)) for each in store(place).rglob("*")]
-    unlike = r"-[0-9a-f]{8}\b|\b[0-9a-f]{32}\b"
+    unlike = r"-[0-9a-f]{8}\b|\b[0-9a-f]{32}\b|-\d{6}(?=\.layer$)"
     return sorted(re.sub(r"g0\d+", "generation", re.sub(unlike, "", str(each))) for each in found)
 
 
 def names_out(place: Path) -> list[str]:
-    """Names of what a batch has written."""
-    return sorted(str(each.relative_to(place)) for each in [*place.glob("*out.*"), *place.glob("*out.*/**/*")])
+    """Names of what was written beside the store. A killed command may leave a hidden file with its number in the name:
+    another one could still be writing it."""
+    found = [*place.glob("*out.*"), *place.glob("*out.*/**/*")]
+    return sorted(str(each.relative_to(place)) for each in found if not re.fullmatch(r"\..*\.\d+\.part", each.name))
 
 
 @contextmanager
@@ -205,9 +250,9 @@ def ask(port: int) -> None:
         assert answer.status == 200
 
 
-def wait_for(port: int) -> None:
+def wait_for(port: int, seconds: float = 60.0) -> None:
     """Until a server answers."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + seconds
     while True:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):

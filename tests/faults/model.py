@@ -17,6 +17,7 @@ from cocite.errors import BadStore
 from cocite.graph.arrays import TYPE_OF
 from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
+from cocite.graph.layers import LayeredArrays
 from cocite.graph.store import Graph
 from cocite.related.ranks import rank
 from cocite.words.keywords import open_keywords
@@ -29,6 +30,13 @@ SITES, ADDED, LINKS = 30, 4, 6
 REMOVED, DEAD = 3, 4
 GONE = "https://gone.example/"
 """Removed before all trials, and in the files of more pages all the same."""
+LAYERED = {
+    "url": "https://layer.example/", "title": "Of a layer", "text": "This was added.", "captured": "2026-01-02",
+    "links": [{"url": f"https://site{n}.example/", "text": "a site"} for n in (1, 2)],
+}  # fmt: skip
+"""A page that is not in the base."""
+OF_LAYERS = {"fact.page", "record.page", "out.page", "in.page", "out.start", "in.start", "name.before"}
+NOT_STORED = {"best.first", "sample.first"}
 RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
 LOADED = (
@@ -55,21 +63,38 @@ def unindexed(place: Path) -> Path:
     return place / "unindexed"
 
 
+def other(place: Path) -> Path:
+    """Where a store of other pages is, which has nothing beside it."""
+    return place / "other"
+
+
 def word(site: int) -> str:
     """What only the pages of one site say."""
     return "topic" + "".join("abcdefghij"[int(digit)] for digit in f"{site:02d}")
 
 
 def with_store(place: Path) -> None:
-    """A store with something in every array, a rank, clicks and search; files of more pages and more clicks."""
+    """A store with something in every array, a layer, a rank, clicks, search; files of more pages and more clicks."""
     for name, first in (("old", 0), ("new", ADDED)):
         lines = [json.dumps(record) for record in records(first)]
         (place / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
         clicks = [f"https://site{n}.example/\thttps://site{n * n % SITES}.example/\t{n + first}\n" for n in range(9)]
         (place / f"{name}-clicks.tsv").write_text("".join(clicks))
+    judged = [f"https://site{n}.example/\thttps://site{n + 1}.example/\n" for n in range(9)]
+    (place / "judged.tsv").write_text("".join(judged))
+    (place / "site").mkdir()
+    for n in range(6):
+        links = "".join(f'<a href="page{(n + k) % 6}.html">{word(n + k)}</a>' for k in (1, 2))
+        html = f"<title>About {word(n)}</title><main><p>{word(n % 3)} {links}</main>"
+        (place / "site" / f"page{n}.html").write_text(html)
+    (place / "layer.jsonl").write_text(json.dumps(LAYERED) + "\n")
+    other(place).mkdir()
     for work in (
+        command("build", place / "new.jsonl", "-o", store(other(place)), "-q"),
         command("build", place / "old.jsonl", "-o", store(place), "-q"),
         command("remove", GONE, "-i", store(place), "-q"),
+        command("compact", "-i", store(place), "-q"),
+        command("add", place / "layer.jsonl", "-i", store(place), "-q"),
         command("rank", "-i", store(place), "-q"),
         command("clicks", place / "old-clicks.tsv", "-i", store(place), "-q"),
         command("keywords", "--make", "-i", store(place), "-q"),
@@ -88,9 +113,11 @@ def with_store(place: Path) -> None:
 
 
 def empty_arrays(path: Path) -> set[str]:
-    """The arrays of FORMAT.md that have nothing in them, or are absent."""
-    graph = Graph(path)
-    return {name for name in TYPE_OF if not len(graph.array(name))}
+    """The arrays of FORMAT.md that are empty, or absent: of the base, and of its layers if it has any."""
+    arrays = Graph(path).arrays
+    layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
+    empty = {name for name in {*TYPE_OF} - OF_LAYERS - NOT_STORED if not len(arrays.base[name])}
+    return empty | {name for name in OF_LAYERS if layers and not any(len(layer[name]) for layer in layers)}
 
 
 def records(first: int) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,5 @@
 """Power loss, simulated: a disk that drops, reorders and tears whatever was not synced.
 
-    python -m tests.faults.power [--crashes 5000] [--seed 1] [JOB]...
-
 Each job runs once, while every fsync, rename, unlink, rmdir and mkdir is recorded, with the files and folders as they
 are at that time. A crash is made from the record: it needs no other run of the job. Of each folder, the entries that it
 had when it was last synced are there. Every later change of an entry is there or not, each by itself. Of each file, the
@@ -13,16 +11,14 @@ After each crash the store must be complete: all old, or all new; and new if the
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import pickle
 import random
 import re
-import shutil
 import stat
 import tempfile
-import time
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,8 +26,6 @@ from typing import Any, NamedTuple
 
 from tests.faults.dying import finished, fork, in_child
 from tests.faults.jobs import Content, Job, jobs, trial
-from tests.faults.model import with_store
-from tests.graph.webs import long_lists
 
 CALLS = ("fsync", "rename", "replace", "unlink", "rmdir", "mkdir")
 BLOCK_BYTES = 512
@@ -140,6 +134,8 @@ class Disk:
             if inode is not None:
                 known = {**known, inode: number}
             self.last_sync.append(known)
+        self._folders = changes_of([state.folders for state in record.states])
+        self._files = changes_of([state.files for state in record.states])
 
     def __len__(self) -> int:
         return len(self.record.states)
@@ -153,10 +149,8 @@ class Disk:
         return tree
 
     def _fill(self, tree: Tree, path: str, folder: int, at: int, last: int, keep: float, dice: random.Random) -> None:
-        synced, states = self.last_sync[at], self.record.states
-        since = synced.get(folder)
-        views = [states[n].folders.get(folder) for n in range(since or 0, last + 1)]
-        views = [view for view in views if view is not None]
+        since = self.last_sync[at].get(folder)
+        views = values_between(self._folders[folder], since or 0, last)
         if since is None:
             views = [{}, *views]
         for name in sorted({name for view in views for name in view}):
@@ -165,7 +159,7 @@ class Disk:
             if inode is None:
                 continue
             place = f"{path}{name}"
-            if any(inode in state.folders for state in states[: last + 1]):
+            if inode in self._folders and self._folders[inode][0][0] <= last:
                 tree[f"{place}/"] = b""
                 self._fill(tree, f"{place}/", inode, at, last, keep, dice)
             else:
@@ -173,8 +167,7 @@ class Disk:
 
     def _content(self, inode: int, at: int, last: int, keep: float, dice: random.Random) -> bytes:
         record, since = self.record, self.last_sync[at].get(inode)
-        start = since if since is not None else 0
-        names = [record.states[n].files[inode] for n in range(start, last + 1) if inode in record.states[n].files]
+        names = values_between(self._files.get(inode, []), since or 0, last)
         durable = record.contents[names[0]] if since is not None and names else b""
         newest = record.contents[names[-1]] if names else b""
         if durable == newest or dice.random() >= keep:
@@ -185,6 +178,26 @@ class Disk:
         if kind == 1:
             return newest[: dice.randrange(len(newest) + 1)]
         return torn(durable, newest, dice)
+
+
+Changes = list[tuple[int, Any]]
+"""(number of a state, value from then on); None: it is not there."""
+
+
+def changes_of(states: list[dict[int, Any]]) -> dict[int, Changes]:
+    """The changes of each file, or of each folder: a crash looks at a few of them instead of all states."""
+    found: dict[int, Changes] = {}
+    for number, (before, now) in enumerate(zip([{}, *states], states, strict=False)):
+        for inode in before.keys() | now.keys():
+            if before.get(inode) != now.get(inode):
+                found.setdefault(inode, []).append((number, now.get(inode)))
+    return found
+
+
+def values_between(changes: Changes, start: int, end: int) -> list[Any]:
+    """The values from one state to another, without those that are None."""
+    first = max(bisect_right(changes, start, key=lambda change: change[0]) - 1, 0)
+    return [value for number, value in changes[first:] if number <= end and value is not None]
 
 
 def torn(old: bytes, new: bytes, dice: random.Random) -> bytes:
@@ -209,15 +222,15 @@ def write(tree: Tree, folder: Path) -> None:
 
 
 def reachable(tree: Tree) -> str:
-    """A digest of what anybody reads: no locks, no unfinished work, only generations and side data that are named."""
+    """A digest of what anybody reads: no locks, no unfinished work; generations, layers and side data if named."""
     digest = hashlib.blake2b()
     for name in sorted(tree):
         if LITTER.search(name):
             continue
         parts = name.split("/")
-        for depth, part in enumerate(parts[:-1]):
+        for depth, part in enumerate(parts):
             above = "/".join(parts[:depth])
-            names = tree.get(f"{above}/CURRENT", b"") if re.fullmatch(r"g\d{6,}", part) else None
+            names = tree.get(f"{above}/CURRENT", b"") if re.fullmatch(r"g\d{6,}(-\d{6,}\.layer)?", part) else None
             if side := re.fullmatch(r"([a-z0-9_]+)-[0-9a-f]{8}", part):
                 names = tree.get(f"{above}/{side[1]}.json", b"")
             if names is not None and part.encode() not in names:
@@ -284,32 +297,14 @@ class Lost(NamedTuple):
     new_state_after: int
 
 
-def lose_power(model: Path, names: list[str], crashes: int, seed: int) -> Iterator[Lost]:
-    """Crash every chosen job, so often in all."""
-    chosen = [job for job in jobs() if job.name in names]
+def lose_power(model: Path, names: list[str], crashes: int, seed: int) -> Iterator[Lost | str]:
+    """Crash every chosen job, so often in all; texts say what was lost."""
+    chosen = [job for job in jobs() if not names or job.name in names]
     for job in chosen:
         tried = PowerTrial(job, model)
-        kept = tried.crashes(-(-crashes // len(chosen)), seed)
+        try:
+            kept = tried.crashes(-(-crashes // len(chosen)), seed)
+        except AssertionError as error:
+            yield str(error)
+            continue
         yield Lost(job.name, kept.total(), len(tried.disk), tried.distinct, kept["old"], kept["new"])
-
-
-def main() -> None:
-    """Run the trials and print a row for each job."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("job", nargs="*", help="all, if none is given")
-    parser.add_argument("--crashes", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="cocite-power-", dir=MEMORY) as folder, long_lists():
-        model = Path(folder) / "model"
-        model.mkdir()
-        with_store(model)
-        names = options.job or [job.name for job in jobs()]
-        for row in lose_power(model, names, options.crashes, options.seed):
-            print(row, f"{time.perf_counter() - started:.0f} s", flush=True)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    main()

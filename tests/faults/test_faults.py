@@ -13,6 +13,7 @@ import pytest
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from tests.conftest import long
+from tests.faults.damaged import Damaged, damage_all
 from tests.faults.dying import finished, fork
 from tests.faults.failing import SITES as CALL_SITES
 from tests.faults.failing import fail_everywhere
@@ -20,7 +21,7 @@ from tests.faults.flips import flip_all
 from tests.faults.full import on_a_small_disk
 from tests.faults.jobs import Job, jobs, trial
 from tests.faults.model import ABSENT, STALE, content, empty_arrays, names_of, store, with_store
-from tests.faults.power import lose_power
+from tests.faults.power import Lost, lose_power
 from tests.faults.trials import at_every_call, at_random
 from tests.graph.webs import long_lists, make
 
@@ -86,13 +87,13 @@ def test_all_fields_of_records_are_compared(place: Path) -> None:
 def test_killed_at_some_calls(model: Path, job: Job) -> None:
     """Before every hundredth call, and after the first rename; whatever is wrong is raised."""
     rows = at_every_call(job, model, every=100)
-    assert all(row.trials > 0 for row in rows)
-    assert rows[0].old > 0, "before its first call nothing of it is to be seen"
+    assert all(row.kills > 0 for row in rows)
+    assert rows[0].old_state_after > 0, "before its first call nothing of it is to be seen"
 
 
 def test_killed_at_some_times(model: Path) -> None:
     row = at_random(next(job for job in jobs() if job.name == "add"), model, 1, seed=5)
-    assert row.old + row.new == 1 >= row.trials
+    assert row.old_state_after + row.new_state_after == 1 >= row.kills
 
 
 @long
@@ -100,7 +101,8 @@ def test_changed_bytes(model: Path) -> None:
     """One file in fifteen."""
     rows = flip_all(model, flips=1, seed=3, every=15)
     assert sum(row.flips for row in rows) == sum(row.found + row.harmless for row in rows) > 5
-    assert sum(row.harmless for row in rows) == 0, "every byte of these is of use"
+    rest = [row for row in rows if row.files != "layers"]  # which have zeros between their arrays
+    assert sum(row.harmless for row in rest) == 0, "every byte of these is of use"
     assert next(row for row in rows if row.files == "arrays").failed_adds > 0
 
 
@@ -128,20 +130,35 @@ def test_a_full_disk() -> None:
 
 
 @long
-@pytest.mark.parametrize("name", ["add", "clicks", "rank", "batch"])
+@pytest.mark.parametrize("name", ["add", "clicks", "rank", "batch", "site", "study", "evaluate", "install"])
 def test_power_loss(model: Path, name: str) -> None:
     (row,) = lose_power(model, [name], 300, seed=4)
+    assert isinstance(row, Lost), row
     assert row.old_state_after > 0 and row.new_state_after > 0
 
 
 @long
 def test_power_loss_finds_side_data_that_is_not_synced(model: Path) -> None:
-    with patch("cocite.graph.side.sync_folder", lambda _: None), pytest.raises(AssertionError):
-        list(lose_power(model, ["rank"], 400, seed=4))
+    with patch("cocite.graph.side.sync_folder", lambda _: None):
+        assert [type(row) for row in lose_power(model, ["rank"], 400, seed=4)] == [str]
+
+
+@long
+def test_power_loss_finds_a_file_that_is_not_synced(model: Path) -> None:
+    """Exports and lists of sites were written without it."""
+    with patch("cocite.system.sync_folder", lambda _: None):
+        assert [type(row) for row in lose_power(model, ["export"], 100, seed=4)] == [str]
+
+
+@long
+def test_commands_on_changed_bits(model: Path) -> None:
+    rows = list(damage_all(model, 1, 5, ["related -m cocitation"], every=4))
+    assert [type(row) for row in rows] == [Damaged], rows[0]
+    assert rows[0].refused > 0 and rows[0].answered > 0  # type: ignore[union-attr]
 
 
 @long
 @pytest.mark.parametrize("what", CALL_SITES)
 def test_failures_at_some_calls(model: Path, what: str) -> None:
     row = fail_everywhere(next(job for job in jobs() if job.name == "rank"), what, model, every=9)
-    assert row.failures > 0
+    assert row.call_sites > 0

@@ -50,9 +50,16 @@ def test_torn_blocks() -> None:
 
 
 def test_what_nobody_reads_does_not_matter() -> None:
-    tree = {"web/CURRENT": b"g000002 x\n", "web/g000002/a.bin": b"1", "web/g000001/a.bin": b"2", "web/lock": b""}
+    tree = {"web/CURRENT": b"g000002 x\ng000002-000001.layer y\n", "web/g000002-000001.layer": b"5", "web/lock": b""}
+    tree |= {"web/g000002/a.bin": b"1", "web/g000001/a.bin": b"2"}
     tree |= {"web/side/clicks.json": b"clicks-0123abcd", "web/side/clicks-0123abcd/page.bin": b"3"}
     same = {**tree, "web/g000001/a.bin": b"9", "web/work-7/b": b"", "web/side/clicks-99999999/page.bin": b"4"}
+    same["web/g000002-000002.layer"] = b"6"
     assert reachable(same) == reachable(tree)
-    for name in ("web/CURRENT", "web/g000002/a.bin", "web/side/clicks-0123abcd/page.bin"):
+    for name in (
+        "web/CURRENT",
+        "web/g000002/a.bin",
+        "web/g000002-000001.layer",
+        "web/side/clicks-0123abcd/page.bin",
+    ):
         assert reachable({**tree, name: b"other g000002"}) != reachable(tree)

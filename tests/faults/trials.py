@@ -1,15 +1,14 @@
-"""Kill every job that writes, fill its disk, and change bytes of its files; log the results.
+"""Kill every job that writes, cut its power, let its calls fail, fill its disk, change bytes; log the results.
 
-    python -m tests.faults.trials [--times 40] [--flips 20] [--seed 1] [--log docs/lab/faults.md] [JOB]...
+    python -m tests.faults.trials [--part PART]... [--results FILE] [--seed 1] [--log docs/lab/faults.md] [JOB]...
 
-After every kill `check` must find no damage, and the store must have the old or the new pages and links, never a
-mixture. Its side data must belong to the same pages, or be reported as stale or missing. The same command, run again,
-must give the result of an undisturbed run, and leave nothing else behind.
+Parts can run one at a time: the log has the results of all that are in FILE, each with its date.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -18,50 +17,65 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tests.faults.computing import compute_all
+from tests.faults.damaged import damage_all
 from tests.faults.dying import VISIBLE, count_calls, killed_after, killed_at, moments
-from tests.faults.flips import Flipped, flip_all
-from tests.faults.full import Refused, on_a_small_disk
+from tests.faults.failing import fail_all
+from tests.faults.flips import flip_all
+from tests.faults.full import on_a_small_disk
 from tests.faults.jobs import Job, jobs, serve_and_kill, trial, undisturbed
 from tests.faults.model import with_store
+from tests.faults.power import lose_power
 from tests.graph.webs import long_lists
 
 HEAD = """# Fault trials, the last run
 
-`make faults` kills every command that writes, and checks what remains. It sends SIGKILL before every fsync, rename and
-unlink of the process, after every rename, and at uniformly random times. The store has data in every array (lists
-count as long from a few links on), a stored rank, clicks, keywords, word vectors and a search index. `first` is a build
-without an old store.
+`make faults` kills every command that writes, cuts its power, fills its disk, lets its calls fail, and changes bytes of
+what it has written. Then it checks what remains. The store has data in every array (lists count as long from a few
+links on), a stored rank, clicks, keywords, word vectors and a search index. `first` is a build without an old store.
 
-After every kill, the store passes `check` and has either the old or the new pages and links, with all their data. No
-clicks are lost. All other side data belongs to the same pages, or is reported as stale or missing. The same command,
-run again, ends like an undisturbed run: the content id and the side data are the same, a search finds the words of new
-pages and none of removed ones, and no temporary files remain. A batch keeps its finished parts. Native libraries write
-some files by themselves (DuckDB's temporary files, the search index); only the random times interrupt these.
+What must hold after each of these: the store passes `check` and has either the old or the new pages and links, with all
+their data. No clicks are lost. All other side data belongs to the same pages, or is reported as stale or missing. What
+a command has acknowledged is there.
 
-Then every job runs on its own small disk (tmpfs) of random size. It ends with a message about the full disk, never with
-a signal, and the store is checked in the same way. Then bytes of every file are changed, one at a time. `check` finds
-the change, every question ends with an answer or an error message, and `add` either fails or gives the same result as
-on an undamaged store.
+**Kills.** SIGKILL before every fsync, rename and unlink of the process, after every rename, and at uniformly random
+times. The same command, run again, ends like an undisturbed run: the content id and the side data are the same, a
+search finds the words of new pages and none of removed ones, and no temporary files remain (but a hidden `.part` file
+of a killed export). A batch keeps its finished parts. Native libraries write some files by themselves (DuckDB's
+temporary files, the search index); only the random times interrupt these.
 
-Other trials have programs of their own.
+**Power loss.** A simulated disk drops, reorders and tears whatever was not synced. Each job is recorded once, and
+hundreds of crashes are made from the record, a quarter of them after the command had ended. It has found six places
+where a name or a file was not synced: descriptions of side data, exports, files of sites, of studies and of runs.
 
-- `python -m tests.faults.power` simulates power loss: a disk that drops, reorders and tears whatever was not synced.
-  Each job is recorded once, and thousands of crashes are made from the record. The store must be old or new, and new if
-  the command had ended. It found two missing syncs of side data: a description could outlive its folder.
-- `python -m tests.faults.computing` changes bits of arrays in memory and computes ranks, hubs, walks, SimRank and every
-  other method, each trial in a process with limits of time and memory. It must answer or refuse, never crash.
-- `python -m tests.faults.failing` lets each call that opens, syncs, renames or removes a file, or allocates an array,
-  fail once. The command must end with a message, and the store must be old or new.
+**Failing calls.** Each call site (the lines of our code from the command down to the call) that opens, syncs, renames,
+removes or maps a file, or allocates an array, fails once. The command must end with one line that says why, or succeed
+all the same.
+
+**Disks of random size.** Every job on its own small disk (tmpfs). It ends with a message about the full disk, never
+with a signal.
+
+**Changed bytes.** Bytes of every file are changed, one at a time. `check` finds the change, every question ends with
+an answer or an error message, and `add` either fails or gives the same result as on an undamaged store.
+
+**Commands on changed bits.** Bits of every array, of the store and of its side data, are changed under checksums that
+fit, so that nothing refuses the store at its door. Commands that read, compute, export or write then end with an answer
+or with one line that says why: no crash, no traceback, no lack of memory with 2 GB more than they have at the start.
+
+**Computing on changed bits.** The same in memory: every rank, every method and every operation that reads links
+answers or refuses, each trial in a process with limits of time and memory.
 
 What is promised: opening a store verifies its manifest and its smallest arrays, 1 MiB together. `add`, `remove` and
 `check` verify every byte. A server verifies every byte in the background after it has opened a store, with at most 1/41
 of a core, and before it switches to a new generation. It refuses to answer from damaged arrays, and closes damaged side
 data. A command that asks a large store one question may read a changed byte before anybody has verified it.
 
-Not tried: a real disk without power, file systems that reorder a rename within one folder, and writes by DuckDB and the
-search index between two recorded calls, of which only the state at the next call is known.
+Not tried: layers (a store with layers has not been killed, nor has `compact`), a real disk without power, file systems
+that reorder a rename within one folder, writes by DuckDB and the search index between two recorded calls (only the
+state at the next call is known), failing calls inside native libraries (Arrow, DuckDB, tantivy), and failing writes to
+an open file other than by a full disk.
 
 """
 
@@ -74,10 +88,10 @@ class Row(NamedTuple):
     """One line of the log."""
 
     job: str
-    how: str
-    trials: int
-    old: int
-    new: int
+    killed: str
+    kills: int
+    old_state_after: int
+    new_state_after: int
 
 
 def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
@@ -123,78 +137,129 @@ def server_at_random(model: Path, times: int, seed: int) -> Row:
     return Row("serve", "at random times, while it answers and the store is added to", times, 0, times)
 
 
+PARTS = {
+    "kills": "Kills",
+    "power": "Power loss",
+    "failures": "Failing calls",
+    "disks": "Disks of random size",
+    "bytes": "Changed bytes",
+    "commands": "Commands on changed bits",
+    "computing": "Computing on changed bits",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the trials, print a table, write the log."""
+    """Run the trials, print tables, write the log."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = [*(job.name for job in jobs()), "serve", "flips"]
-    parser.add_argument("job", nargs="*", help=f"{', '.join(every)}; all, if none is given")
+    parser.add_argument("job", nargs="*", help="the jobs that are tried; all, if none is given")
+    parser.add_argument("--part", action="append", choices=PARTS, help="run only these trials; may be repeated")
     parser.add_argument("--times", type=int, default=40, help="random times for each job")
-    parser.add_argument("--every", type=int, default=1, help="kill at each call of this distance only")
+    parser.add_argument("--every", type=int, default=1, help="kill, or fail, at each call of this distance only")
+    parser.add_argument("--crashes", type=int, default=6000, help="losses of power, in all")
     parser.add_argument("--flips", type=int, default=20, help="changes of each file")
+    parser.add_argument("--rounds", type=int, default=5, help="changes of each array that commands read")
+    parser.add_argument("--trials", type=int, default=2000, help="computations on changed bits")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="a file with the results of earlier parts, which is added to")
     parser.add_argument("--log", type=Path)
     options = parser.parse_args(arguments)
-    chosen = [name for name in every if not options.job or name in options.job]
-    started = time.perf_counter()
+    known = json.loads(options.results.read_text()) if options.results and options.results.exists() else {}
     with tempfile.TemporaryDirectory(prefix="cocite-faults-", dir=MEMORY) as folder, long_lists():
         model = Path(folder) / "model"
         model.mkdir()
         with_store(model)
-        rows = list(deaths(model, chosen, options.times, options.seed, options.every))
-        changed = flip_all(model, options.flips, options.seed) if "flips" in chosen else []
-    names = [job.name for job in jobs() if job.name in chosen]
-    try:
-        full = on_a_small_disk([*names, "--times", max(1, options.times // 2), "--seed", options.seed]) if names else []
-        small = table("Disks of random size", full)
-    except RuntimeError as error:
-        small = f"\nNo trial of a full disk: {error}.\n"
-    took = time.perf_counter() - started
-    text = written(rows, took) + small + table("Changed bytes", changed)
-    print(text)
+        for part in options.part or PARTS:
+            started = time.perf_counter()
+            about = known[part] = {"date": time.strftime("%Y-%m-%d"), "complete": False, "minutes": 0.0, "rows": []}
+            for row in run_part(part, model, options):
+                about["rows"].append(row._asdict() if isinstance(row, tuple) else str(row))
+                about["minutes"] = round((time.perf_counter() - started) / 60, 1)
+                print(row, f"{about['minutes']} minutes", flush=True)
+                keep(known, options.results)  # a killed run leaves what it has found
+            about["complete"] = True
+            keep(known, options.results)
     if options.log:
-        options.log.write_text(HEAD + text, encoding="utf-8")
+        options.log.write_text(HEAD + written(known), encoding="utf-8")
+    sys.exit(any(isinstance(row, str) for about in known.values() for row in about["rows"]))
+
+
+def keep(known: dict[str, Any], results: Path | None) -> None:
+    """Write the results so far, if a file is named."""
+    if results:
+        results.write_text(json.dumps(known, indent=1))
+
+
+def run_part(part: str, model: Path, options: argparse.Namespace) -> Iterator[NamedTuple | str]:
+    """The rows of one table; texts say what has failed, or why nothing was tried."""
+    chosen, seed = options.job, options.seed
+    if part == "kills":
+        yield from deaths(model, chosen, options.times, seed, options.every)
+    elif part == "power":
+        yield from lose_power(model, chosen, options.crashes, seed)
+    elif part == "failures":
+        yield from fail_all(model, chosen, options.every)
+    elif part == "disks":
+        try:
+            yield from on_a_small_disk([*chosen, "--times", max(1, options.times // 2), "--seed", seed])
+        except RuntimeError as error:
+            yield f"No trial of a full disk: {error}"
+    elif part == "bytes":
+        yield from flip_all(model, options.flips, seed)
+    elif part == "commands":
+        yield from damage_all(model, options.rounds, seed, chosen, options.every)
+    else:
+        yield from compute_all(options.trials, seed)
 
 
 def deaths(model: Path, chosen: list[str], times: int, seed: int, every: int) -> Iterator[Row]:
     """Kill every chosen job in every way."""
     makers: list[Callable[[], list[Row]]] = []
     for job in jobs():
-        if job.name in chosen:
+        if not chosen or job.name in chosen:
             makers.append(partial(at_every_call, job, model, every))
             makers.append(lambda job=job: [at_random(job, model, times, seed)])  # type: ignore[misc]
-    if "serve" in chosen:
+    if not chosen or "serve" in chosen:
         makers.append(lambda: [server_at_random(model, max(1, times // 4), seed)])
     for make in makers:
-        for row in make():
-            print(
-                f"{row.job:8} {row.trials:4} kills {row.how}; old state after {row.old}, new state after {row.new}",
-                flush=True,
-            )
-            yield row
+        yield from make()
 
 
-def table(title: str, rows: Sequence[Refused | Flipped]) -> str:
-    """The results of full disks, or of changed bytes, as a table."""
-    if not rows:
-        return ""
-    head = [name.replace("_", " ") for name in rows[0]._fields]
+def written(known: dict[str, Any]) -> str:
+    """The results as tables."""
+    where = f"Python {sys.version.split()[0]}, {os.cpu_count()} cores"
+    texts = []
+    for part, title in PARTS.items():
+        if part not in known:
+            texts.append(f"**{title}**: not run.\n")
+            continue
+        about, rows = known[part], [row for row in known[part]["rows"] if isinstance(row, dict)]
+        said = "".join(f"\n- {row}\n" for row in about["rows"] if isinstance(row, str))
+        counted = next(
+            (
+                name
+                for name in ("kills", "crashes", "call_sites", "disks", "flips", "trials")
+                if rows and name in rows[0]
+            ),
+            "",
+        )
+        total = f"{sum(row[counted] for row in rows):,} {counted.replace('_', ' ')}, " if counted else ""
+        ended = "" if about["complete"] else " The run was ended before it had tried everything."
+        took = f", {about['minutes']:g} minutes" if about["minutes"] else ""
+        texts.append(f"**{title}**: {total}{about['date']}, {where}{took}.{ended}\n{said}")
+        if rows:
+            texts.append(table(rows))
+    return "\n".join(texts)
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows as a table; numbers are aligned to the right."""
+    numbers = [isinstance(value, int) for value in rows[0].values()]
     lines = [
-        f"\n**{title[:1].upper()}{title[1:]}**\n",
-        f"| {' | '.join(head)} |",
-        "|---" + "|---:" * (len(head) - 1) + "|",
+        f"| {' | '.join(name.replace('_', ' ') for name in rows[0])} |",
+        "|" + "|".join("---:" if number else "---" for number in numbers) + "|",
     ]
-    lines += [f"| {row[0]} | {' | '.join(f'{value:,}' for value in row[1:])} |" for row in rows]
+    lines += [f"| {' | '.join(f'{v:,}' if isinstance(v, int) else v for v in row.values())} |" for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def written(rows: list[Row], took: float) -> str:
-    """The results of kills as a table."""
-    total = sum(row.trials for row in rows)
-    where = f"{time.strftime('%Y-%m-%d')}, Python {sys.version.split()[0]}, {os.cpu_count()} cores"
-    head = f"{where}: **{total} kills, nothing lost, nothing half-written**, {took / 60:.0f} minutes.\n\n"
-    lines = ["| job | killed | kills | old state after | new state after |", "|---|---|---:|---:|---:|"]
-    lines += [f"| {row.job} | {row.how} | {row.trials} | {row.old} | {row.new} |" for row in rows]
-    return head + "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,63 +1,99 @@
-"""Fuzz every target, one after another, with a log of how much was tried.
+"""Fuzz every target in turn, and log how much was tried in all.
 
-python -m tests.fuzz.all [--seconds 60] [--log docs/lab/fuzzing.md]
+    python -m tests.fuzz.all [--seconds 60] [--rounds 1] [--found fuzz-found] [--log docs/lab/fuzzing.md] [TARGET]...
+
+The log counts what is in the folder, also of earlier runs; `--rounds 0` only writes it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import platform
-import re
-import subprocess
 import sys
 import time
+from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 
-from tests.fuzz.run import CASES
+from tests.faults.dying import finished, fork
+from tests.fuzz.run import CASES, fuzz, load_targets
 from tests.fuzz.seeds import SEEDS
 
 HEAD = """# Fuzzing, the last run
 
 `make fuzz` feeds every reader of strangers' input with variations of small examples. atheris makes them, guided by code
-coverage. A reader may raise only the errors that it documents, and its results are checked. `store` damages the files
-of a store and its side data: `check` must find the damage, and every file is read each time. When a failure is fixed,
-its input goes to `tests/fuzz/cases`, and every test run tries it again.
+coverage. A reader may raise only the errors that it documents, and its results are checked.
 
-`python -m tests.fuzz.growth` has time and memory as oracles: it repeats short pieces in the seeds up to 64 kB. An input
-fails if it takes over 1 s + 60 µs per byte of processor time, or over 256 MiB + 2 kB per byte. It found an address of
-blanks that took quadratic time. Not tried: inputs of over 64 kB, routes of the HTTP server (`make attack` has those),
-and memory of native libraries that give it back before the process is measured.
+- `request` is whatever a client may send: bytes go through the connection, the parser, the routes and the answer, in
+  one process. Every route has an example. A reply of 500 is a failure, and so is an answer that doesn't come.
+- `kernels` changes bits in the arrays of a graph in memory, and asks a method, computes a rank, or runs another
+  operation that reads links. It must answer or refuse.
+- `store` damages the files of a store and its side data: `check` must find the damage, and every file is read each
+  time.
+
+Time and memory are oracles, too. An input fails if it takes over 1 s + 60 µs per byte of processor time in each of
+three tries, or over 256 MiB + 2 kB per byte of memory beyond the peak of the last 256 inputs. One input in 200 has a
+short piece repeated up to 64 kB, some up to 1 MB: the column `large` counts inputs of more than 4 kB.
+
+When a failure is fixed, its input goes to `tests/fuzz/cases`, and every test run tries it again.
+
+Not tried: inputs of over 1 MB, several requests at once (`make attack` has those), kernels compiled with bounds checked
+(`tests/graph/test_noise.py` has those), and memory of native libraries that take it and give it back in a process of
+their own.
 
 """
-LONGER = {"store": 5}
-"""Times the usual duration: an input takes a tenth of a second and more, because the whole store is read for each."""
 
 
 def main() -> None:
     """All targets; ends with 1 if something failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("target", nargs="*", help=f"{', '.join(SEEDS)}; all, if none is given")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--found", type=Path, default=Path("fuzz-found"))
     parser.add_argument("--log", type=Path)
     options = parser.parse_args()
-    rows = ["| reader | inputs tried | seconds | cases kept | result |", "|---|---:|---:|---:|---|"]
+    if options.rounds:
+        load_targets()
     failed = 0
-    for target in SEEDS:
-        seconds = options.seconds * LONGER.get(target, 1)
-        command = [sys.executable, "-m", "tests.fuzz.run", target, "--seconds", str(seconds)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        failed += done.returncode != 0
-        tried = re.search(r"Done (\d+) runs in (\d+) second", done.stdout)
-        cases = len(list((CASES / target).glob("*")))
-        result = "nothing failed" if not done.returncode else f"**failed**, ended with {done.returncode}"
-        counts = f"{int(tried[1]):,} | {tried[2]}" if tried else "| "
-        rows.append(f"| {target} | {counts} | {cases} | {result} |")
-        print(rows[-1], flush=True)
-        if done.returncode:
-            print(done.stdout[-3000:], flush=True)
-    where = f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}.\n\n"
+    for _ in range(options.rounds):
+        for target in options.target or SEEDS:
+            log = options.found / "logs" / f"{target}.log"
+            if code := finished(fork(partial(fuzz, target, options.seconds, options.found), partial(say_into, log))):
+                failed += 1
+                print(f"{target} ended with {code}:\n{log.read_text(errors='replace')[-3000:]}", flush=True)
+    text = table(options.found)
+    print(text)
     if options.log:
-        options.log.write_text(HEAD + where + "\n".join(rows) + "\n", encoding="utf-8")
+        where = f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}: "
+        options.log.write_text(HEAD + where + text, encoding="utf-8")
     sys.exit(min(failed, 1))
+
+
+def say_into(log: Path) -> None:
+    """Write what this process says to a file."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    for stream in (1, 2):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+
+
+def table(found: Path) -> str:
+    """The counts of all runs, and how many inputs failed when they were first tried."""
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for file in sorted((found / "counts").glob("*.json")):
+        about = json.loads(file.read_text())
+        sums[about.pop("target")].update(about)
+    rows = ["| target | inputs tried | large | megabytes | seconds | failures | cases kept |"]
+    rows.append("|---" + "|---:" * 6 + "|")
+    for target in SEEDS:
+        sum_, cases = sums[target], len(list((CASES / target).glob("*")))
+        failures = len(list(found.glob(f"{target}-crash-*")))
+        tried = f"{sum_['inputs']:,} | {sum_['large']:,} | {sum_['bytes'] / 1e6:,.0f} | {sum_['seconds']:,.0f}"
+        rows.append(f"| {target} | {tried} | {failures} | {cases} |")
+    total = sum(each["inputs"] for each in sums.values())
+    return f"**{total:,} inputs**.\n\n" + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import tempfile
@@ -48,12 +49,14 @@ def bvgraph(lists: list[list[int]]) -> bytes:
     return bytes([len(lists), sum(map(len, lists)) // 4]) + bits
 
 
+WARC = (
+    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\r\n"
+    b"Content-Type: application/http; msgtype=response\r\nContent-Length: 92\r\n\r\n"
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>t</title><a href=https://b.example/>b</a>\r\n\r\n"
+)
 FILES: dict[str, SourceFile] = {
-    "warc": SourceFile("warc", "web.warc", (
-        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\r\n"
-        b"Content-Type: application/http; msgtype=response\r\nContent-Length: 92\r\n\r\n"
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>t</title><a href=https://b.example/>b</a>\r\n\r\n",
-    )),
+    "warc": SourceFile("warc", "web.warc", (WARC,)),
+    "warc.gz": SourceFile("warc", "web.warc.gz", (gzip.compress(WARC, 1, mtime=0) * 3,)),
     "wat": SourceFile("wat", "web.warc.wat", (
         wat(["a", "b"]), b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: 2\r\n\r\n{}\r\n\r\n",
     )),
@@ -72,17 +75,45 @@ FILES: dict[str, SourceFile] = {
     "parquet": SourceFile("records", "pages.parquet", (
         parquet(url="https://a.example/", links=[{"url": "//b.example", "block": 0}], headings=["h"]),
     )),
+    "mediawiki": SourceFile("mediawiki", "dump.xml", (
+        b'<mediawiki xml:lang="en"><siteinfo><base>https://w.example/wiki/Main_Page</base><namespaces>'
+        b'<namespace key="14">Category</namespace></namespaces></siteinfo><page><title>A</title><ns>0</ns><revision>'
+        b"<text>[[B|b]]s {{t|[[C]]}}\n== See also ==\n* [[D]] [https://e.example/ e]&lt;ref&gt;[[F]]&lt;/ref&gt;"
+        b"[[Category:G]] [[File:H|x [[I]]]]</text></revision></page><page><title>J</title><redirect title='A'/></page>",
+    )),
     "edges": SourceFile("edges", "links.tsv", (
         b"https://a.example/\thttps://b.example/\n1\t2\n", b"from,to\na.example,b.example\n",
     )),
 }  # fmt: skip
 """Add a new kind of source here, and it is fuzzed."""
 
+TARGETS = """/ /compare?url=birds.example&with=fish.example /picture?url=birds.example /hubs?url=birds.example
+/search?q=birds /communities?url=birds.example /keywords?q=birds /methods /docs /openapi.json /robots.txt /healthz
+/metrics /static/style.css /static/none /none /?url=robin.example&method=companion&k=3
+/api/communities?url=birds.example /api/compare?url=birds.example&with=fish.example
+/api/filter?url=birds.example&q=feathers /api/hubs?url=birds.example&k=3 /api/store /api/keywords?q=birds
+/api/links?url=birds.example /api/methods /api/recommend?url=birds.example&url=robin.example /api/search?q=birds
+/api/related?url=robin.example&method=cocitation&k=5 /api/related?url=birds.example&lang=en&since=2020-01-01
+/api/related?url=https%3A%2F%2Fwren.example%2F&method=walk(least=0.1)&explain=true"""
+RECORD = b'{"url": "https://new.example/", "title": "Birds", "links": [{"url": "https://robin.example/", "block": 0}]}'
+REQUESTS = (
+    *(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % target.encode() for target in TARGETS.split()),
+    b"POST /api/related?k=3 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(RECORD), RECORD),
+    b"POST /api/related HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    b"OPTIONS /api/related HTTP/1.1\r\nHost: localhost\r\nOrigin: https://a.example\r\n\r\n",
+    b"HEAD / HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nAccept: text/html\r\n\r\n"
+    b"GET /api/store HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n",
+)
+
 SEEDS: dict[str, tuple[bytes, ...]] = {
     "url": (b"https://www.Example.com:443/a/../b/index.html?utm_source=x&id=1#top", "http://bücher.example/ä%C3%A4".encode()),
     "html": (b"<title>t</title><base href=/x/><h2>h</h2><ul><li><a href=a rel=nofollow>a</a><nav><a href=//b>",),
     **{name: file.examples for name, file in FILES.items()},
     "bvgraph": (bvgraph([[1, 2, 3, 4, 5], [0, 2, 3, 4, 5], [7], [], [0, 1, 2, 3, 6], [4], [5, 7], [6]]),),
+    "clicks": (b"https://a.example/\thttps://b.example/\t7\n", b"a;b;<;c\na;c\n", b"a\tb\tlink\t7\n"),
+    "request": REQUESTS,
+    "kernels": tuple(bytes([number]) for number in range(40)),
     "store": (bytes(range(20)), bytes([7, 0, 0, 0, 255] * 6)),
 }  # fmt: skip
 """Examples of what each target reads."""

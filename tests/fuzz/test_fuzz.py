@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,13 +17,14 @@ from cocite.sources.declared import declared_kinds
 from cocite.words.keywords import KeywordIndex
 from cocite.words.search import SearchIndex
 from cocite.words.vectors import Vectors
-from tests.fuzz import growth, store, targets
-from tests.fuzz.run import CASES
+from tests.faults.dying import finished, fork
+from tests.fuzz import growth, kernels, requests, store, targets
+from tests.fuzz.run import CASES, Watch
 from tests.fuzz.seeds import FILES, SEEDS
 from tests.fuzz.targets import TARGETS
 from tests.graph.webs import examples
 
-READS_FILES = set(TARGETS) - {"url", "html", "store"}
+READS_FILES = {*FILES, "bvgraph"}
 FUZZED_APART = {"html", "webgraph", "crawl"}
 """Kinds of sources with targets of their own, and the crawler, which reads HTML."""
 
@@ -122,7 +125,7 @@ def test_every_file_of_a_store_is_damaged_and_restored() -> None:
     assert store.is_found(path) is False
 
 
-@pytest.mark.parametrize("name", sorted(set(TARGETS) - {"store"}))
+@pytest.mark.parametrize("name", sorted(set(TARGETS) - {"store", "kernels"}))
 @given(cut=st.integers(0, 200), put=st.binary(max_size=12), at=st.integers(0, 200))
 @examples(8)
 def test_changed_seeds(name: str, cut: int, put: bytes, at: int) -> None:
@@ -132,7 +135,7 @@ def test_changed_seeds(name: str, cut: int, put: bytes, at: int) -> None:
     TARGETS[name](seed[:cut])
 
 
-@pytest.mark.parametrize("name", ["html", "markdown", "opml", "records", "url", "warc"])
+@pytest.mark.parametrize("name", ["html", "markdown", "mediawiki", "opml", "records", "url", "warc"])
 def test_cost_is_in_proportion(name: str) -> None:
     """A few inputs of `python -m tests.fuzz.growth`."""
     TARGETS[name](SEEDS[name][0])
@@ -146,3 +149,48 @@ def test_quadratic_time_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "s for 50,000 bytes" in growth.excess("html", b"a" * 50_000)
     monkeypatch.setattr(growth, "cost", lambda name, data: (0.0, 5 << 30))
     assert "5120 MiB" in growth.excess("html", b"a")
+
+
+def test_every_route_has_a_seed() -> None:
+    from cocite.http.page.state import PATHS
+    from cocite.http.questions import routes
+
+    asked = {line.split(b" ")[1].partition(b"?")[0].decode() for seed in SEEDS["request"] for line in [seed[:200]]}
+    assert {*routes(), *PATHS.values()} <= asked, "add an example to tests/fuzz/seeds.py"
+
+
+def test_an_internal_error_of_the_server_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = b"GET /api/methods?x=%d HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert requests.server().send(b"GET /api/methods HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2) == [200, 200]
+    assert requests.server().send(b"GET /api/methods HTTP/1.1\r\nHost: evil.example\r\n\r\n")[0] in (400, 403, 421)
+    assert requests.server().send(b"POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{") == []
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of the server")
+
+    monkeypatch.setattr("cocite.http.front.OperationQuestion.read", fail)
+    with pytest.raises(AssertionError, match="a fault of the server"):
+        TARGETS["request"](ask % 1)
+
+
+def test_inputs_are_counted_until_the_time_is_over(place: Path) -> None:
+    def run() -> None:
+        watch = Watch("url", place / "url.json", 0.3)
+        while True:
+            watch(b"https://a.example/")
+
+    assert finished(fork(run)) == 0
+    counts = json.loads((place / "url.json").read_text())
+    assert counts["target"] == "url"
+    assert counts["inputs"] > 10
+    assert counts["bytes"] == 18 * counts["inputs"]
+
+
+def test_damaged_arrays_are_computed_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of a kernel")
+
+    graph, _ = kernels.small()
+    monkeypatch.setattr(kernels, "small", lambda: (graph, [fail]))
+    with pytest.raises(RuntimeError, match="a fault of a kernel"):
+        TARGETS["kernels"](b"a")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -16,8 +17,15 @@ from cocite.errors import BadStore, UnknownPage
 from cocite.graph.arrays import TEXT_COLUMNS
 from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
-from cocite.graph.generation import digest, read_current
+from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.generation import digest, no_progress, read_current
+from cocite.graph.side import read_side
 from cocite.graph.store import Graph
+from cocite.operations.store.build import Remove
+from cocite.sources.clicks import Trail
+from cocite.sources.records import ReadReport
+from cocite.words.keywords import build_keywords
+from cocite.words.search import renew_search
 from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
 from tests.graph.webs import THOROUGH, extend, make, page, tight
 
@@ -236,13 +244,41 @@ def test_an_empty_manifest(store: Path, nonsense: bytes) -> None:
 
 
 def test_a_remove_that_died_is_finished_by_the_next(store: Path) -> None:
-    """It had made the new generation current, and the old one, with the page, was still there."""
-    (gone, *_) = (Graph(store).address(page) for page in range(3))
-    old, _ = read_current(store)
-    shutil.copytree(old, store / "kept")
-    remove([gone], store)
-    (store / "kept").rename(old)
+    """Its layer was current: older ones, unfinished work, and clicks and words of the page were still there."""
+    gone, other, *_ = (graph := Graph(store)).address(0), graph.address(1)
+    add_clicks(graph, [Trail([other, gone], [(0, 1)], 5), Trail([gone, other], [(0, 1)], 2)], ReadReport())
+    renew_search(store, wanted=True)
+    build_keywords(Graph(store))
+    before = side_folders(store)
+    assert {name.partition("-")[0] for name in before} == {"clicks", "search", "vectors", "keywords"}
+    with patch("cocite.graph.build.maintain.renew_clicks", side_effect=KeyboardInterrupt), suppress(KeyboardInterrupt):
+        Remove(urls=(gone,), index=str(store)).do(no_progress)
+    assert Graph(store).get(gone) is None and side_folders(store) == before, "it died when its layer was written"
+    shutil.copy(store / "g000001-000001.layer", store / "g000001-000007.layer")  # of a merge, for example
+    shutil.copytree(store / "g000001", store / "g000002")
     (store / "work-1").mkdir()
     with pytest.raises(UnknownPage, match="removed already"):
-        remove([gone], store)
-    assert sorted(each.name for each in store.iterdir()) == ["CURRENT", "g000002", "lock"]
+        Remove(urls=(gone,), index=str(store)).do(no_progress)
+    left = ["CURRENT", "g000001", "g000001-000001.layer", "lock", "side"]
+    assert sorted(each.name for each in store.iterdir()) == left
+    after = side_folders(store)
+    assert not after & before and {name.partition("-")[0] for name in after} == {"clicks", "search", "vectors"}
+    graph = Graph(store)
+    for name in ("clicks", "search", "vectors"):
+        assert read_side(graph, name, "") is not None, "it is of the store as it is now"
+    assert open_clicks(graph).total == 0
+    assert check(store) == []
+
+
+def test_an_add_of_nothing_new_removes_what_a_killed_command_left(store: Path) -> None:
+    new = [page("https://new.example/", "https://newer.example/")]
+    extend(store, new)
+    shutil.copy(store / "g000001-000001.layer", store / "g000001-000002.layer")
+    shutil.copytree(store / "g000001", store / "g000002")
+    extend(store, new)
+    names = ["CURRENT", "g000001", "g000001-000001.layer", "lock"]
+    assert sorted(each.name for each in store.iterdir()) == names
+
+
+def side_folders(store: Path) -> set[str]:
+    return {each.name for each in (store / "side").iterdir() if each.is_dir()}

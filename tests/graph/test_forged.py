@@ -13,7 +13,7 @@ import pytest
 import cocite
 from cocite.errors import UnknownPage
 from cocite.graph import generation
-from cocite.graph.build.maintain import remove
+from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.number import look_up_arrays
 from cocite.graph.check import check, count_twins
 from cocite.graph.clicks import add_clicks, open_clicks
@@ -82,8 +82,27 @@ def store(place: Path) -> Path:
 def test_pages_that_are_added_replace_only_themselves(store: Path) -> None:
     assert extend(store, [EVIL]).twins == 1
     assert_apart(Graph(store))
-    assert extend(store, [page(LIST, VICTIM, OTHER)]).twins == 1
+    assert extend(store, [page(LIST, VICTIM, OTHER)]).twins == 0, "it says what it has changed"
     assert_apart(Graph(store))
+    assert count_twins(Graph(store)) == 1, "which all of them are, a check says"
+    compact(store)
+    assert_apart(Graph(store))
+    assert check(store) == []
+
+
+def test_an_add_reports_pages_that_look_like_any_other(store: Path) -> None:
+    """Of the base, of an earlier layer or of its own; not those that are gone."""
+    evil = [forged(VICTIM, f"{letter}.example") for letter in "abcd"]
+    assert extend(store, [page("https://one.example/", evil[0])]).twins == 1
+    assert extend(store, [page("https://two.example/", evil[1], evil[2])]).twins == 2
+    assert remove([VICTIM, FORGED, *evil[:2]], store).twins == 0
+    assert extend(store, [page("https://three.example/", evil[3])]).twins == 1, "as the one that is left"
+    assert remove([evil[2]], store).twins == 0
+    assert count_twins(Graph(store)) == 0
+    other = [forged(OTHER, f"{letter}.example") for letter in "ab"]
+    assert extend(store, [page("https://four.example/", OTHER, *other)]).twins == 2
+    one, *more = (forged("https://new.example/", f"{letter}.example") for letter in "abc")
+    assert extend(store, [page("https://five.example/", one, *more)]).twins == 2, "each as the first"
 
 
 def test_removing_a_forged_page_keeps_the_other(store: Path) -> None:
@@ -143,7 +162,8 @@ def test_a_store_with_many_is_looked_up(place: Path) -> None:
 
 
 def as_format_1(store: Path, removed: list[int] = []) -> None:  # noqa: B006 - it isn't changed
-    """Turn a store into one as version 0.1.0 wrote it."""
+    """Turn a store without layers into one as version 0.1.0 wrote it."""
+    assert generation.read_pointer(store)[2] == ()
     folder, manifest = generation.read_current(store)
     graph = Graph(store)
     _, pages, _ = look_up_arrays(graph.fingerprints, ordered=False)
@@ -180,6 +200,7 @@ def test_check_finds_mixed_up_pages_of_format_1(store: Path) -> None:
 def test_pages_removed_from_format_1_stay_out(store: Path) -> None:
     fingerprint = int(Graph(store).fingerprints[Graph(store).find(VICTIM)])
     remove([VICTIM, FORGED], store)
+    compact(store)  # format 1 has no layers
     as_format_1(store, [fingerprint])
     graph = Graph(store)
     assert graph.removed == RemovedPages(((fingerprint, bytes(16)),)) and graph.removed.weak == 1

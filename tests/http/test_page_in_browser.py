@@ -248,6 +248,16 @@ def test_no_name_of_the_picture_is_clipped_or_covered(opening: Opening, view: st
         assert across <= 0.5 or down <= 0.5, (one, other)
 
 
+def test_a_phone_names_results_in_the_rows_of_lists(opening: Opening) -> None:
+    """There is no room for curves: each result that a list has is in the strip of a list."""
+    page = opening(VIEWS["picture"], viewport=PHONE).page
+    assert not page.locator(".picture path").first.is_visible()
+    named = {text for text in page.locator(".lists .strip b").all_inner_texts() if text.strip()}
+    assert page.locator(".lists .strip").first.is_visible() and len(named) >= 3
+    lists, width = page.locator(".lists li").first.bounding_box(), PHONE["width"]
+    assert lists is not None and lists["width"] > 0.8 * width
+
+
 def test_words_lead_to_pages_communities_and_keywords(opening: Opening) -> None:
     page = opening("/").page
     page.fill("#url", "generator")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.errors import BadStore, TooMuchWork
+from cocite.http.page import pages
+from cocite.http.page.pages import PageQuestion
 from cocite.http.page.render import shown_address
-from cocite.http.page.state import PATHS
+from cocite.http.page.state import PATHS, State
 from cocite.http.page.views import examples
 from cocite.sources.records import Link, Page
 from tests.http.conftest import BIRDS, EVIL, NASTY, Asking
@@ -326,3 +330,30 @@ def test_assets_are_small_and_load_nothing_from_other_hosts() -> None:
 
 def test_the_known_page_is_shown_by_name(asking: Asking) -> None:
     assert "All about birds" in Reader(asking.get(f"/?url={BIRDS}").text).text
+
+
+@pytest.mark.parametrize("status", [200, 404, 422, 503])
+@pytest.mark.parametrize("path", PATHS.values())
+def test_long_addresses_do_not_hold_up_the_event_loop(
+    made: Path, monkeypatch: pytest.MonkeyPatch, path: str, status: int
+) -> None:
+    """60 kB of them are read, and the page about them is made, in a thread; whatever comes of it."""
+    server, made_of = Asking(made), dict[int, list[int]]()
+    render = pages.render
+
+    def noted(template: str, *, state: State, **values: Any) -> bytes:
+        made_of.setdefault(threading.get_ident(), []).append(len(state.address()))
+        return render(template, state=state, **values)
+
+    monkeypatch.setattr(pages, "render", noted)
+    if status >= 422:
+        error = TooMuchWork("too much") if status == 422 else BadStore("gone")
+        monkeypatch.setattr(PageQuestion, "work", lambda *_: (_ for _ in ()).throw(error))
+    query = "&".join(f"url=https://x{n}.example/{'a/' * 550}" for n in range(50))
+    query += {200: "&q=birds", 404: ""}.get(status, f"&{status}")
+    asked = server.get(f"{path}?{query}")
+    server.close()
+    assert asked.status in (200, 400, 404, 422, 503)
+    at_loop = made_of.pop(threading.get_ident(), [])
+    assert all(length < 100 for length in at_loop), "a page about 60 kB was made by the event loop"
+    assert at_loop or made_of, "no page was made"

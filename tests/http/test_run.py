@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -209,3 +212,29 @@ def test_origins() -> None:
     for wrong in ("https://example.org/", "https://example.org/x", "example.org", "null", ""):
         with pytest.raises(BadParameter):
             origins([wrong])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system ends such a process")
+def test_a_store_that_is_copied_over_is_noticed_and_survived(own: Path, made: Path, place: Path) -> None:
+    """No wrong answer, and no dead server: it refuses, says why, and goes on when the files are whole again."""
+
+    def status(k: int) -> int:
+        try:
+            return len(server.get(f"/api/related?url={ROBIN}&k={k}")) and 200
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    with serving(own, place, "--watch", "0.3", "--timeout", "60") as (server, log):
+        assert status(1) == 200
+        for file in own.rglob("*.bin"):
+            os.truncate(file, 0)
+        found = [server.wait_for(lambda k=k: status(k)) for k in range(2, 30)]
+        assert set(found) <= {503}, found
+        server.wait_for(lambda: status(31) == 503)
+        events = [line for line in lines(log) if line["event"] in ("file lost", "changed in place")]
+        assert events and events[0]["level"] == "error" and "cocite install" in events[0]["what"]
+        for file in made.rglob("*.bin"):
+            shutil.copyfile(file, own / file.relative_to(made))
+        server.wait_for(lambda: status(32) == 200)
+        server.process.terminate()
+        assert server.process.wait(20) == 0

@@ -11,10 +11,11 @@ import pytest
 
 from cocite.budget import CANCELLED, LIMITED, STATE, Budget, current
 from cocite.http.questions import BUSY, IDLE, NORMAL, SWAMPED, OperationQuestion
-from cocite.http.responses import RefusedRequest
+from cocite.http.responses import reply_to
 from cocite.http.service import Asker, Service
 from cocite.operations.pages.related import Related
 from cocite.related.methods import method
+from cocite.serving.threads import RefusedRequest
 from cocite.snapshot import Snapshot
 from tests.http.conftest import Asking, Plain, Response
 
@@ -202,7 +203,7 @@ def test_a_timeout_is_reported_and_the_work_is_cancelled(made: Path) -> None:
     server, slow = Asking(made, timeout=0.05), Slow()
     with pytest.raises(RefusedRequest) as caught:
         server.run(server.service.answer(slow.question(1)))
-    reply = caught.value.reply()
+    reply = reply_to(caught.value)
     assert (reply.status, caught.value.kind) == (503, "Timeout")
     assert dict(reply.extra)[b"retry-after"] == b"2"
     assert not server.service._pending

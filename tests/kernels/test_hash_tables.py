@@ -15,6 +15,7 @@ from cocite.related.neighbourhood.view import Numbered
 from tests.kernels.encoded import callable_
 
 bit_filter, keep_likely = callable_(hash_tables.bit_filter), callable_(hash_tables.keep_likely)
+new_page_set = callable_(hash_tables.new_page_set)
 stamped_slot, new_table = callable_(hash_tables.stamped_slot), callable_(hash_tables.new_table)
 
 fingerprints = st.integers(1, 2**64 - 1) | st.sampled_from([1, 2, 2**32, 2**63, 2**64 - 1, 2**64 - 2])
@@ -41,6 +42,21 @@ def test_members_are_numbered_in_order(parts: list[list[int]]) -> None:
         shown = np.array(every[::-1], np.uint32)
         last = {member: place for place, member in enumerate(shown.tolist())}
         assert hash_tables.find_places(shown, wanted).tolist() == [last.get(member, -1) for member in wanted.tolist()]
+
+
+@given(st.integers(1, 60), st.integers(0, 80), st.data())
+def test_pages_are_numbered_in_order_each_in_its_slot_if_it_fits(pages: int, room: int, data: st.DataObject) -> None:
+    members = data.draw(st.lists(st.integers(0, pages - 1), max_size=room))
+    numbered = new_page_set(room, pages)
+    count = hash_tables.add_members(numbered, 0, np.array(members, np.uint32))
+    truth = {member: number for number, member in enumerate(dict.fromkeys(members))}
+    assert numbered.members[:count].tolist() == list(truth)
+    numbers = np.zeros(pages, np.int32)
+    hash_tables.numbers_of(numbered, np.arange(pages, dtype=np.uint32), numbers)
+    assert numbers.tolist() == [truth.get(page, -1) for page in range(pages)]
+    slots = numbered.table[:-1]
+    if pages <= len(slots):
+        assert [page for page in range(pages) if slots[page] != EMPTY] == sorted(truth)
 
 
 @given(st.lists(st.integers(0, 2**32 - 2), max_size=40), st.lists(st.integers(0, 2**32 - 2), max_size=40))

@@ -27,7 +27,7 @@ def test_parents_of_highest_in_degree(targets: list[list[int]], keep: int) -> No
     degrees = np.array([len(some) for some in into], np.uint32)
     pages = np.flatnonzero(degrees >= keep).astype(np.uint32)
     chosen = np.zeros((len(pages), keep), np.uint32)
-    assert parents.best_of_all(lists_of(into), pages, degrees, keep, chosen) == len(pages)
+    assert parents.best_of_all(lists_of(into), pages, keep, chosen) == len(pages)
     assert chosen.tolist() == [sorted(into[page], key=lambda p: (-len(into[p]), p))[:keep] for page in pages]
 
 

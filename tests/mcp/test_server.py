@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.server import Server
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, UnknownPage
 from cocite.mcp.results import quoted
 from cocite.mcp.run import security_of
-from cocite.mcp.server import CurrentStore, assistant_server
+from cocite.mcp.server import CurrentStore, advice_for, assistant_server
 from mcp import Client
 from tests.http.conftest import BIRDS, EVIL
 from tests.http.test_store import EAGLE, add_eagle
@@ -204,3 +204,9 @@ def test_allowed_hosts_and_origins() -> None:
     assert not security_of("0.0.0.0", ["*"]).enable_dns_rebinding_protection
     with pytest.raises(BadParameter, match="--name"):
         security_of("0.0.0.0", [])
+
+
+def test_near_addresses_are_named_once() -> None:
+    error = UnknownPage("'Phisics' is not in this store; did you mean Physics?", ["Physics"])
+    expected = "'Phisics' is not in this store. Nearest known addresses: Physics. Ask again with one of them."
+    assert advice_for(error) == expected

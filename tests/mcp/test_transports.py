@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import selectors
 import signal
 import socket
 import subprocess
@@ -10,11 +12,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from mcp.client.stdio import stdio_client
 
+from cocite.serving.connections import MAX_CLIENT_CONNECTIONS, MAX_HEAD_BYTES
 from mcp import StdioServerParameters
 from tests.cli.conftest import run
 from tests.mcp.conftest import calls, text
@@ -30,7 +34,7 @@ UNKNOWN = ("links", {"url": "robin.exampel"})
 
 
 def test_by_standard_input_and_output(birds: Path) -> None:
-    started = StdioServerParameters(command=sys.executable, args=[*COMMAND, "-i", str(birds)])
+    started = StdioServerParameters(command=sys.executable, args=[*COMMAND, "-i", str(birds)], env=dict(os.environ))
     found, unknown = calls(stdio_client(started), RELATED, UNKNOWN)
     assert not found.is_error and WREN in text(found)
     assert unknown.is_error and ROBIN in text(unknown)
@@ -109,3 +113,35 @@ def test_wrong_usage_is_reported_in_one_line(birds: Path, place: Path) -> None:
     ):
         ran = run("mcp", *args)
         assert ran.code == 2 and words in ran.err and len(ran.err.splitlines()) == 1
+
+
+def test_connections_have_the_limits_of_the_other_server(address: str) -> None:
+    """An endless line is refused, a client has so many connections, and only POST is answered."""
+    place = address.removeprefix("http://").removesuffix("/mcp").split(":")
+
+    def connect() -> socket.socket:
+        return socket.create_connection((place[0], int(place[1])), 30)
+
+    assert post(address) != 0  # it listens
+    with connect() as endless:
+        sent = 0
+        with suppress(OSError):
+            endless.sendall(b"POST /mcp HTTP/1.1\r\nX: ")
+            while sent < 200 * MAX_HEAD_BYTES:
+                endless.sendall(b"x" * 1000)
+                sent += 1000
+        assert sent < 200 * MAX_HEAD_BYTES
+    with connect() as asked:
+        asked.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        assert asked.recv(1 << 16).startswith(b"HTTP/1.1 405")
+    opened = [connect() for _ in range(MAX_CLIENT_CONNECTIONS + 20)]
+    try:
+        found, _ = calls(address, RELATED, UNKNOWN)
+        assert not found.is_error and WREN in text(found)
+        with selectors.DefaultSelector() as watched:  # select() takes no descriptors from 1,024 on
+            for each in opened:
+                watched.register(each, selectors.EVENT_READ)
+            assert watched.select(20), "the oldest are closed"
+    finally:
+        for each in opened:
+            each.close()

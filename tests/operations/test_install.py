@@ -6,15 +6,17 @@ import errno
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cocite.errors import BadParameter, BadStore
+from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
 from cocite.graph.clicks import add_clicks, open_clicks
-from cocite.graph.generation import digest, new_generation, no_progress, read_current
+from cocite.graph.generation import digest, new_generation, no_progress, read_current, read_pointer
 from cocite.graph.side import read_side, write_side
 from cocite.graph.store import Graph
 from cocite.operations.store.install import Install, Installed
@@ -39,8 +41,9 @@ def own(store: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Path:
-    """Another store, in its second generation, to be replaced."""
+    """Another store, in its second generation, with a layer, to be replaced."""
     make(tmp_path / "served.cocite", OTHER)
+    compact(tmp_path / "served.cocite")
     extend(tmp_path / "served.cocite", [Page("https://later.example/")])
     return tmp_path / "served.cocite"
 
@@ -101,10 +104,68 @@ def test_side_data_come_along_and_those_of_the_old_generation_go(own: Path, serv
     put_side(served, "rank_b", 3)  # of the same generation: it stays
     install(own, served)
     assert read_side(Graph(served), "rank_b", "") is not None
-    extend(own, OTHER)  # now the rank of the source is stale: it isn't copied, and the old one goes
+    put_side(own, "words", 1)
+    extend(own, OTHER)  # now the words of the source are stale: they aren't copied; its rank can still be read
+    assert install(own, served).side == ["rank_a"]
+    assert read_side(Graph(served), "rank_a", "", lagging=True) is not None
+    assert [file.name for file in (served / "side").glob("*.json")] == ["rank_a.json"]
+    compact(own)  # it is stale now: it isn't copied, and the old one goes
     assert install(own, served).side == []
     assert [file.name for file in (served / "side").glob("*.json")] == []
     assert check(served) == []
+
+
+def test_layers_come_along(own: Path, served: Path) -> None:
+    later = Page("https://later.example/", title="Later", links=[Link(LIST)])
+    extend(own, OTHER)
+    extend(own, [later])
+    remove([NEWS], own)
+    assert install(own, served).generation == 3
+    numbers = [layer.number for layer in read_pointer(own)[2]]
+    assert numbers == [1, 2, 3], "none was merged"
+    assert sorted(file.name for file in served.glob("g*")) == ["g000003", *(f"g000003-{n:06d}.layer" for n in numbers)]
+    installed, source = Graph(served), Graph(own)
+    assert installed.manifest["id"] == source.manifest["id"] and check(served) == []
+    assert (len(installed), len(installed.links)) == (len(source), len(source.links))
+    assert installed.title(installed.find("later.example")) == "Later"
+    assert installed.get(NEWS) is None and installed.removed == source.removed
+    extend(served, [replace(later, title="Later still")])  # a copy can be changed, as any store
+    assert Graph(served).title(Graph(served).find("later.example")) == "Later still" and check(served) == []
+    compact(own)
+    extend(own, [Page("https://last.example/")])
+    assert install(own, served).generation == 4
+    assert sorted(file.name for file in served.glob("g*")) == ["g000004", "g000004-000001.layer"]
+    nothing = served.parent / "nothing"
+    assert install(own, nothing).generation == 1 and check(nothing) == []
+
+
+def test_a_damaged_layer_changes_nothing(own: Path, served: Path) -> None:
+    extend(own, OTHER)
+    file = next(own.glob("*.layer"))
+    before, whole = everything(served), file.read_bytes()
+    for at in (len(whole) - 1, 20):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(BadStore, match="damaged"):
+            install(own, served)
+    file.unlink()
+    with pytest.raises(BadStore, match="is missing"):
+        install(own, served)
+    assert everything(served) == before
+
+
+def test_a_source_that_changes_meanwhile(own: Path, served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    extend(own, OTHER)
+    before, copyfile = everything(served), shutil.copyfile
+
+    def copy(source: Path, target: Path) -> None:
+        if source.suffix == ".layer":
+            compact(own)
+        copyfile(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    with pytest.raises(BadStore, match="changed meanwhile"):
+        install(own, served)
+    assert everything(served) == before
 
 
 def test_clicks_are_those_of_the_source_or_else_stay(own: Path, served: Path) -> None:

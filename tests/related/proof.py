@@ -15,6 +15,7 @@ from cocite.results.answer import Reason
 from cocite.web import Web
 from cocite.words.vectors import heaviest_first
 from tests.related.methods.naive import NaiveWeb, View
+from tests.related.methods.naive_auto import counted_parents
 from tests.related.methods.naive_hits import vicinity
 
 LOOKED_AT = 2000
@@ -56,9 +57,9 @@ class Proof:
 
     def __init__(
         self, graph: Graph, view: View, used: Sequence[int], parents: int, repeats: int = 0, window: int = 0,
-        web: Web | None = None, params: Any = None, trails: Trails = (),
+        web: Web | None = None, params: Any = None, trails: Trails = (), copies: bool = False,
     ) -> None:  # fmt: skip
-        """`repeats` sections that repeat a page count, and `window` links of longer lists.
+        """`repeats` sections that repeat a page count, and `window` links of longer lists; `copies` count once.
 
         `web` and `params` are for reasons by words, `trails` for clicks; with one query page, shares are parts of the
         score.
@@ -68,7 +69,14 @@ class Proof:
         self.graph, self.view, self.used = graph, view, used
         self.repeats, self.window = repeats, window
         self.looked_at = cache(lambda query: view.random_parents(query, parents))
-        self.groups = cache(lambda query: view.groups(self.looked_at(query)))
+        self.copies = cache(
+            lambda query: (
+                view.originals(query, self.looked_at(query), window)
+                if copies
+                else {parent: view.original(parent) for parent in self.looked_at(query)}
+            )
+        )
+        self.groups = cache(lambda query: view.groups(self.looked_at(query), copies=self.copies(query)))
 
     def prove(self, answer: int, reasons: Sequence[Reason], score: float = 0.0) -> None:
         """Every reason is true; those of one kind come best first; counts come after examples; shares sum up to 1."""
@@ -87,8 +95,9 @@ class Proof:
             self.voices([reason for reason in reasons if reason.by and self.query(reason) == query], query)
 
     def voices(self, shown: Sequence[Reason], query: int) -> None:
-        """Of parents that count as one only one is shown, unless there is no other."""
-        groups = self.groups(query)
+        """Of parents that count as one only one is shown, unless there is no other; never a list and its copy."""
+        groups, lists = self.groups(query), [self.copies(query)[self.graph.find(reason.by)] for reason in shown]
+        assert len(set(lists)) == len(lists)
         voice = [next(i for i, each in enumerate(groups) if self.graph.find(reason.by) in each) for reason in shown]
         different = len(set(voice))
         assert len(set(voice[:different])) == different
@@ -154,7 +163,9 @@ class Proof:
         assert reason.words
         assert set(reason.words) <= {vectors.words[number] for number in shared}
         popular = max(1, int(self.graph.in_degree[page])) ** self.params.popularity
-        self.part(reason, self.params.context * popular * sum(own[number] * theirs[number] for number in shared))
+        counted = counted_parents(self.view, query, self.looked_at(query), self.window, self.params.counts_copies_once)
+        weight = self.params.context * (sum(counted.values()) / len(counted) if counted else 1.0)
+        self.part(reason, weight * popular * sum(own[number] * theirs[number] for number in shared))
 
     def usage(self, reason: Reason, page: int, query: int) -> None:
         """Clicks from one page to the other, and sessions with both that have no such click."""
@@ -222,6 +233,10 @@ class Proof:
         both = {parent for parent in looked if same & self.view.child_set(parent)}
         assert (reason.count, reason.of) == (len(both), len(looked))
         assert reason.voices == sum(1 for voice in self.groups(query) if voice & both)
+        originals = len({self.copies(query)[parent] for parent in both})
+        same = "copies of each other" if originals == reason.voices else "copies or pages of one site"
+        same = "pages of one site" if originals == len(both) else same
+        assert (f"({same}, counted" in reason.text) == (reason.voices < len(both) and len(looked) > 1)
 
     def same(self, page: int) -> set[int]:
         """An answer and its near-duplicates."""

@@ -62,16 +62,21 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
      {"by": "u7", "title": "T7", "block": "S2"}),
     (Listing(page=7, section=None, distance=3, copy=4), "Both listed on T7, 3 links apart (its near-duplicate T4)",
      {"by": "u7", "title": "T7", "distance": 3, "copy": "u4"}),
-    (ListedTogether(lists=6, of=13, groups=6, best=NEXT), 'Listed together on 6 of 13 pages, e.g. T7 under "S0"',
+    (ListedTogether(lists=6, of=13, originals=6, groups=6, best=NEXT),
+     'Listed together on 6 of 13 pages, e.g. T7 under "S0"',
      {"count": 6, "of": 13, "voices": 6}),
-    (ListedTogether(lists=1, of=2000, groups=1, best=NEXT), 'Listed together on 1 of 2,000 pages: T7 under "S0"',
+    (ListedTogether(lists=1, of=2000, originals=1, groups=1, best=NEXT),
+     'Listed together on 1 of 2,000 pages: T7 under "S0"',
      {"count": 1, "of": 2000, "voices": 1}),
-    (ListedTogether(lists=1, of=1, groups=1, best=NEXT), 'Listed together on T7 under "S0"',
+    (ListedTogether(lists=1, of=1, originals=1, groups=1, best=NEXT), 'Listed together on T7 under "S0"',
      {"count": 1, "of": 1, "voices": 1}),
-    (ListedTogether(lists=2, of=5, groups=1, best=NEXT, query=3),
-     'Listed together on 2 of 5 pages (copies or pages of one site, counted once), e.g. T7 under "S0" (with T3)',
+    (ListedTogether(lists=2, of=5, originals=1, groups=1, best=NEXT, query=3),
+     'Listed together on 2 of 5 pages (copies of each other, counted once), e.g. T7 under "S0" (with T3)',
      {"count": 2, "of": 5, "voices": 1, "query": "u3"}),
-    (ListedTogether(lists=9, of=9, groups=4, best=NEXT),
+    (ListedTogether(lists=3, of=5, originals=3, groups=2, best=NEXT),
+     'Listed together on 3 of 5 pages (pages of one site, counted as 2), e.g. T7 under "S0"',
+     {"count": 3, "of": 5, "voices": 2}),
+    (ListedTogether(lists=9, of=9, originals=6, groups=4, best=NEXT),
      'Listed together on 9 of 9 pages (copies or pages of one site, counted as 4), e.g. T7 under "S0"',
      {"count": 9, "of": 9, "voices": 4}),
     (SharedLink(to=5, query=3), "Both link to T5 (with T3)", {"to": "u5", "query": "u3"}),
@@ -150,7 +155,8 @@ def test_reasons_are_there_once_and_the_strongest_query_page_first() -> None:
     """Copies of a list have the same title and heading: one sentence is enough."""
     one, two = (Listing(page=1, section=0, distance=distance, query=query) for distance, query in ((3, 0), (1, 2)))
     few, many = (
-        ListedTogether(lists=lists, of=9, groups=lists, best=one, query=query) for lists, query in ((2, 0), (7, 2))
+        ListedTogether(lists=lists, of=9, originals=lists, groups=lists, best=one, query=query)
+        for lists, query in ((2, 0), (7, 2))
     )
     reasons = evidence.reasons_of(Numbers(), [one, one, two, few, many])
     assert [(each.kind, each.distance or each.count) for each in reasons] == [

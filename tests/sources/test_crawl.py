@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -22,7 +23,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cocite
 from cocite.errors import BadParameter, BadSource
+from cocite.graph.store import Graph
 from cocite.sources.crawl import start as crawl_module
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped
 from cocite.sources.crawl.guard import REFUSED_PRIVATE, Refused, guarded, is_public, refusal, web_address
@@ -604,6 +607,41 @@ def test_frontier_is_bounded_and_waits_for_a_slow_reader() -> None:
         assert one is not None
         frontier.finish(one)
     assert frontier.spent and frontier.take() is None
+
+
+def numbered(site: Site, host: str, path: str) -> Answer | None:
+    """Pages /1 to /40 as a tree with five branches. /start has moved to /0; /7, which led to /36 to /40, is gone."""
+    if path == "/start":
+        return moved("/0")
+    if path == "/7":
+        return Answer(status=410)
+    number = int(path[1:]) if path[1:].isdigit() else -1
+    if not 0 <= number <= 40:
+        return Answer(status=404)
+    return links(
+        *(f"/{child}" for child in range(5 * number + 1, min(5 * number + 6, 41))), "/0", "http://far.example/"
+    )
+
+
+def test_a_crawl_goes_on_where_it_stopped(place: Path) -> None:
+    given: dict[str, Any] = {"allow_private": True, "delay": 0, "depth": 3}
+    with serving(numbered) as site:
+        whole = cocite.build([f"{site.base}/start"], place / "whole.cocite", **given)
+        whole_hits, site.hits = site.hits, Counter()
+        for max_pages in (9, 100):
+            cocite.build(
+                [f"{site.base}/start"], place / "web.cocite", adding=max_pages > 9, max_pages=max_pages, **given,
+                **({"resume": True} if max_pages > 9 else {}),
+            )  # fmt: skip
+            assert sum(site.hits[f"/{number}"] for number in range(41)) == min(max_pages, 36)
+        assert {path: count for path, count in site.hits.items() if path != "/robots.txt"} == {
+            path: count for path, count in whole_hits.items() if path != "/robots.txt"
+        }
+    web, expected = Graph(place / "web.cocite"), Graph(place / "whole.cocite")
+    assert web.pages == expected.pages == whole.pages
+    for page in range(web.pages):
+        assert web.address(page) == expected.address(page)
+        assert web.links_from(page).targets.tolist() == expected.links_from(page).targets.tolist()
 
 
 def test_scope() -> None:

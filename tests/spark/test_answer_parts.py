@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 from cocite.graph.store import Graph
+from cocite.kernels.related.pools import in_order_of_choice
 from cocite.related.methods import method
+from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.spark.related import SPARE_RESULTS, answer_parts, is_enough
 from cocite.spark.subweb import LIST_ROW, NEAR_ROW, POOL_ROW, QUERY_ROW
 from cocite.web import Web
@@ -71,3 +73,13 @@ def test_results_are_those_of_the_store(graph: Graph, parts: int) -> None:
         assert list(zip(answers.tolist(), values.tolist(), strict=True)) == expected
         assert row["enough"] == is_enough("cocitation", scores)
     assert len({row["enough"] for row in found}) == 2, "this web should have pages of both kinds"
+
+
+def test_a_pool_is_in_the_order_of_a_store(graph: Graph) -> None:
+    """Where some links don't count, parents are chosen again: the first of the pool, as a store would order them."""
+    view, compared = GraphView(graph, [], Switches(rel="follow", seed=7)), 0
+    for page in np.flatnonzero(graph.in_degree > 2).tolist():
+        ordered = in_order_of_choice(graph.links_to(page), page, graph.fingerprints, 7)
+        assert ordered.tolist() == view.candidate_parents(page, 2).tolist()
+        compared += ordered.tolist() != sorted(ordered.tolist())
+    assert compared, "this web should have pages whose parents are in another order"

@@ -45,6 +45,7 @@ def test_answers_are_alike(
     [
         ("companion", "cocite batch"),
         ("cocitation(seed=7)", "seed"),
+        ("cocitation(trust=a.example)", "leave out trust"),
         ("cocitation(parents=5000, rel=follow)", "lower parents"),
     ],
 )

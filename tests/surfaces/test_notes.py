@@ -11,7 +11,7 @@ import pytest
 import cocite
 from cocite.mcp.server import CurrentStore, assistant_server
 from cocite.related import methods
-from cocite.related.neighbourhood.view import ONE_SITE_NOTE
+from cocite.related.neighbourhood.view import ONE_SITE_NOTE, UNLINKED_NOTE
 from cocite.sources.records import Page
 from tests.cli.conftest import run
 from tests.graph.webs import make, page
@@ -19,6 +19,7 @@ from tests.http.conftest import Asking
 from tests.mcp.conftest import call, text
 
 WIKI = [f"https://wiki.example/p{n}" for n in range(9)]
+GROUP_TOOLS = ("communities", "filter_pages")  # they look at pages around, whoever links to the page
 WITH_NOTE = ("companion", "kleinberg", "extended_cocitation", "lli", "community")
 METHOD_CALLS = {name: f"{name}(unit=auto)" for name in ("cocitation", "proximity")} | {name: name for name in WITH_NOTE}
 
@@ -67,17 +68,20 @@ def test_on_the_command_line(store: Path) -> None:
     assert ONE_SITE_NOTE not in ran.out and ONE_SITE_NOTE in ran.err
     assert run("compare", WIKI[0], "-i", store).out.startswith(ONE_SITE_NOTE)
     ran = run("communities", "--page", WIKI[0], "-i", store, "-m", "community(npea=off)")
-    assert (ran.code, ran.out.splitlines()[0]) == (0, ONE_SITE_NOTE)
-    assert run("filter", "--root", WIKI[0], "-i", store).out.startswith(ONE_SITE_NOTE)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, UNLINKED_NOTE)
+    assert run("filter", "--root", WIKI[0], "-i", store).out.startswith(UNLINKED_NOTE)
 
 
 def test_over_http_and_on_the_web_page(store: Path) -> None:
     asking = Asking(store)
     try:
-        for route in ("related?method=lli&url", "compare?method=lli&url", "communities?url", "filter?root"):
+        for route in ("related?method=lli&url", "compare?method=lli&url"):
             assert asking.get(f"/api/{route}={WIKI[0]}").json["note"].startswith(ONE_SITE_NOTE)
-        for path in ("?method=lli&", "compare?method=lli&", "picture?method=lli&", "communities?"):
+        for route in ("communities?url", "filter?root"):
+            assert asking.get(f"/api/{route}={WIKI[0]}").json["note"].startswith(UNLINKED_NOTE)
+        for path in ("?method=lli&", "compare?method=lli&", "picture?method=lli&"):
             assert ONE_SITE_NOTE in asking.get(f"/{path}url={WIKI[0]}").text, path
+        assert UNLINKED_NOTE in asking.get(f"/communities?url={WIKI[0]}").text
         assert ONE_SITE_NOTE not in asking.get(f"/?url={WIKI[0]}&method=cocitation").text
     finally:
         asking.close()
@@ -94,9 +98,9 @@ def test_for_assistants(store: Path) -> None:
         "filter_pages": {"root": [WIKI[0]]},
     }
     for tool, arguments in tools.items():
-        result = call(server, tool, arguments)
-        assert ONE_SITE_NOTE in (result.structured_content or {})["note"]
-        assert ONE_SITE_NOTE in text(result)
+        result, note = call(server, tool, arguments), UNLINKED_NOTE if tool in GROUP_TOOLS else ONE_SITE_NOTE
+        assert note in (result.structured_content or {})["note"]
+        assert note in text(result)
 
 
 def test_in_a_reading_history(store: Path) -> None:

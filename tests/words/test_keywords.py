@@ -113,6 +113,13 @@ def test_stop_words_of_the_language(place: Path) -> None:
     assert words_of_page(graph, keywords, C) == {"die": 1, "war": 1}
 
 
+def test_english_stop_words_of_a_text_in_another_language(place: Path) -> None:
+    text = "Der Satz von Gauß und die Kurve: the theorem of Gauss is about the curve, and the proof is with the curve."
+    graph = made(place, [Page(A, text=text, lang="de")])
+    found = set(words_of_page(graph, make_keywords(graph), A))
+    assert {"kurve", "curve"} <= found and not {"the", "of", "is", "and", "with", "about", "der", "und"} & found
+
+
 def test_other_scripts(place: Path) -> None:
     pages = [Page(A, text="数据库的设计 一个 数据"), Page(B, text="شطرنج من شطرنج"), Page(C, text="שחמט של שחמט")]
     graph = made(place, pages)

@@ -247,7 +247,9 @@ def test_the_slow_truth_of_names_and_context_words(
         all_words = {page: [*own.get(page, []), *anchors.get(page, [])] for page in {*own, *anchors}}
         rare = naive_auto.rarities(all_words)
         headed = [{word: rare[word] for word in headings[n]} for n in range(len(lists))]
-        expected = naive_auto.context_words(members, lengths, named, headed, STOP)
+        expected = naive_auto.context_words(
+            members, lengths, named, headed, lambda page: int(graph.fingerprints[page]), STOP
+        )
         for one, row in enumerate(as_dicts(found.context)):
             words = {found.words[word]: weight for word, weight in row.items()}
             assert words == pytest.approx(expected.get(one, {}), abs=1e-4)
@@ -265,8 +267,26 @@ def test_a_name_of_many_pages_is_ignored() -> None:
     for many, found in ((16, 3), (17, 0)):
         names = AnchorNames()
         for number in range(many):
-            names.add(number, [("rook", 1)])
+            names.add(number, [("rook", 1)], "")
         assert names.same_name(many).nnz == found * many
+
+
+def test_a_page_listed_by_its_language_does_not_have_the_name_of_the_language() -> None:
+    """A list of clients calls one of them "Rust", by the language that it is for."""
+    addresses = (
+        "https://rust-lang.org/",
+        "https://x.example/eventbus-rs",
+        "https://y.example/rust",
+        "https://z.example/",
+    )
+    names = AnchorNames()
+    for number, address in enumerate(addresses):
+        names.add(number, [("Rust", 2)], address)
+    found = names.same_name(len(addresses))
+    assert [found[[page]].indices.tolist() for page in range(4)] == [[2], [3], [0], [1]]
+    for number in range(14):  # in all, too many pages have it
+        names.add(4 + number, [("rust", 1)], f"https://other.example/{number}" + "/rust" * (number % 2))
+    assert names.same_name(18).nnz == 0
 
 
 def test_first_pages_of_hosts(place: Path) -> None:

@@ -4,6 +4,7 @@ A view is a function that shows a result on a terminal: `show(screen, asked, res
 """
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from cocite.cli.failures import NOTHING, WRONG, complain
-from cocite.cli.files import with_page_lists
+from cocite.cli.files import listed_pages, with_page_lists
 from cocite.cli.settings import settings_of
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
@@ -64,6 +65,8 @@ def command(operation: type[Operation], show: Show = show_plainly) -> OperationC
         for name in values.keys() & {"method", "methods"}:
             one = isinstance(values[name], str)
             values[name] = with_page_lists(values[name]) if one else list(map(with_page_lists, values[name]))
+        if "trust" in values:
+            values["trust"] = [page for entry in values["trust"] for page in listed_pages("trust", entry)]
         run(operation, show, values, index, json)
 
     examples = "".join(f"\n  {example}" for example in about.examples)
@@ -92,6 +95,8 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
         table = getattr(asked, "csv", False) + getattr(asked, "tsv", False)
         if json + table > 1:
             raise BadParameter("--json, --csv and --tsv: give one of them")
+        if question := asked.confirmation():
+            confirm(question)
         try:
             web, result = answer(asked, index, json or getattr(asked, "quiet", False))
         except KeyboardInterrupt as error:
@@ -113,6 +118,14 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
     if why := asked.why_empty(web, result):
         complain(": ".join(filter(None, (why, asked.commands_to_try(web, result)))))
         raise click.exceptions.Exit(NOTHING)
+
+
+def confirm(question: str) -> None:
+    """Ask on a terminal whether to go on; elsewhere, the command needs --yes."""
+    if not sys.stdin.isatty():
+        complain(question)
+        raise BadParameter("yes is needed where nobody can be asked")
+    click.confirm(question, default=True, abort=True, err=True)
 
 
 def short_titles(web: Any) -> Callable[[int], str] | None:

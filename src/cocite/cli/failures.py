@@ -6,7 +6,9 @@
 
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 from difflib import get_close_matches
 from typing import Any
@@ -56,6 +58,26 @@ def explain(error: BaseException) -> int:
     name = type(error).__name__
     complain(f"A bug in cocite ({name}: {error}): please report it, with the output of COCITE_DEBUG=1")
     return BUG
+
+
+def stop_kernels_at_interrupts() -> None:
+    """Let Ctrl-C end a kernel, after which Python raises KeyboardInterrupt.
+
+    Python runs its signal handlers between two of its own instructions, so not before a kernel returns. But the system
+    writes the signal's number into a pipe at once. A thread reads it and cancels the work of all kernels, unless the
+    command handles Ctrl-C itself.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while number := os.read(reader, 1):
+            handled = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+            if number[0] == signal.SIGINT and not handled and (budget := sys.modules.get("cocite.budget")):
+                budget.cancel(budget.NO_LIMIT)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 _RUST_ERROR = re.compile(r"\(os error (\d+)\)(?: at path \"([^\"]+)\")?")
@@ -114,10 +136,12 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Every command with its whole summary: Click cuts what is longer than a line."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, (each.help or "").partition("\n\n")[0]) for name, each in found if each is not None]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(list(self.summaries().items()))
+
+    def summaries(self) -> dict[str, str]:
+        """The summary of each command, in the order of the help."""
+        raise NotImplementedError
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """A command by its name. An address in its place is a question."""

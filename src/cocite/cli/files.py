@@ -7,7 +7,7 @@ from pathlib import Path
 from cocite.errors import BadParameter
 from cocite.parameters import parse, spell
 
-PAGE_LISTS = ("stop", "dead", "blocks")
+PAGE_LISTS = ("stop", "dead", "blocks", "trust")
 """Parameters of methods that are lists of pages: on the command line, an entry may be a file of them."""
 
 
@@ -19,11 +19,11 @@ def with_page_lists(call: str) -> str:
     for key in PAGE_LISTS:
         if entries := values.get(key):
             some = (entries,) if isinstance(entries, str) else entries
-            values[key] = tuple(address for entry in some for address in _entry(key, entry))
+            values[key] = tuple(address for entry in some for address in listed_pages(key, entry))
     return spell(name, values)
 
 
-def _entry(key: str, text: str) -> Iterator[str]:
+def listed_pages(key: str, text: str) -> Iterator[str]:
     """The addresses of a file, or the address itself; raises BadParameter for a path without a file."""
     if os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises if a name is too long for one
         try:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 30.0  # time between two lines about the same stage, without a terminal
 STAGE_UNITS = {
-    "checksum": "byte", "copying": "byte", "reading links": "list", "parents": "page", "asking": "question",
-    "pages": "page", "names": "name", "texts": "text", "clicks": "click",
+    "checksum": "byte", "copying": "byte", "downloading": "byte", "reading links": "list", "parents": "page",
+    "asking": "question", "pages": "page", "names": "name", "texts": "text", "clicks": "click",
 }  # fmt: skip
 """What stages with these words count; others count links."""
 
@@ -113,7 +113,7 @@ class Live(Stages):
 
         progress = Progress(
             SpinnerColumn(finished_text="✓", style="cyan"),
-            TextColumn("{task.description}", markup=False, table_column=Column(min_width=18)),
+            TextColumn("{task.description}", markup=False, table_column=Column(min_width=18, no_wrap=True)),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[amount]}", justify="right", markup=False),
             TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),

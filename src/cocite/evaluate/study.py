@@ -38,8 +38,8 @@ from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.related.methods import Method
 from cocite.results.naming import title_of
-from cocite.sources.page_records import replacing
 from cocite.sources.records import ReadReport
+from cocite.system import make_folder, replacing
 from cocite.web import Web
 
 V = TypeVar("V")
@@ -181,7 +181,7 @@ def check_folder(folder: Path) -> None:
 def write(study: Study, folder: Path) -> None:
     """Write the files of a study, study.json last: then it is complete. Raises BadParameter if the folder has one."""
     check_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
 
     def plain(facts: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in facts.items() if isinstance(value, int | float | str)}
@@ -220,7 +220,8 @@ def keep_edited(study: Study, path: Path, rater: str = "") -> Path | None:
         return None
     names = (path.with_name(f"{path.name}.edited{number or ''}") for number in count())
     kept = next(name for name in names if not name.exists())
-    kept.write_bytes(path.read_bytes())
+    with replacing(kept) as fresh:
+        fresh.write_bytes(path.read_bytes())
     return kept
 
 

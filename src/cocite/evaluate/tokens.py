@@ -9,8 +9,7 @@ from pathlib import Path
 
 from cocite.errors import BadStore
 from cocite.evaluate.study import Study, read
-from cocite.sources.page_records import replacing
-from cocite.system import lock_file
+from cocite.system import lock_file, replacing
 
 TOKEN_BYTES, TOKEN = 32, re.compile(r"[A-Za-z0-9_-]{16,}")
 

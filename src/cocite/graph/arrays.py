@@ -5,19 +5,28 @@ FORMAT.md lists them. Kernels trust their types and lengths, so `contradictions`
 
 import logging
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from shlex import quote
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.budget import stopped
 from cocite.errors import BadParameter, BadStore, CociteError
-from cocite.graph.generation import FORMAT_NUMBER, changed_arrays, empty_array, map_array, read_current
+from cocite.graph.generation import (
+    FORMAT_NUMBER,
+    Progress,
+    changed_arrays,
+    empty_array,
+    map_array,
+    no_progress,
+    read_pointer,
+)
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
-HAS_RECORD, NOINDEX = 128, 8  # kinds of a page: has a record of its own; asks not to be indexed
+HAS_RECORD, GONE, NOINDEX = 128, 64, 8  # kinds: has a record of its own; was removed; asks not to be indexed
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
 REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
 PER_BASE = 16  # pages share one 64-bit base of their lists' offsets
@@ -27,9 +36,10 @@ _NAMES_BY_TYPE = {
     "u4": "look_up.start look_up.page page.captured page.language page.host page.site host.page site.page host.domain "
     "alias.page alias.target near.page near.representative out.offset in.offset out.degree in.degree out.long.page "
     "in.long.page out.skip.bit in.skip.bit out.skip.before in.skip.before out.skip.attribute out.long.target "
-    "out.long.place best.page best.parent sample.page sample.parent repeat.page repeat.target repeat.attribute",
+    "out.long.place best.page best.parent sample.page sample.parent repeat.page repeat.target repeat.attribute "
+    "fact.page record.page out.page in.page name.before",
     "u8": "fingerprint name.words name.block removed out.words in.words out.base in.base out.first out.long.first "
-    "in.long.first out.long.link",
+    "in.long.first out.long.link out.start in.start best.first sample.first",
     "f4": "out.weight",
 }
 TEXT_COLUMNS = ("shown", "title", "headings", "text", "anchors", "contexts")
@@ -50,35 +60,49 @@ class Arrays(dict[str, NDArray[Any]]):
     def __init__(self, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], path: Path = IN_MEMORY) -> None:
         super().__init__(arrays)
         self.manifest, self.path = manifest, path
+        self.folder: Path | None = None  # of the generation's files
         self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
         self.format = int(manifest.get("format", FORMAT_NUMBER))
+        self.ids = frozenset({manifest.get("id", "")})  # states of the store in which its pages have these numbers
+        self.new = 0  # pages that layers have added: the last ones
+
+    @property
+    def base(self) -> "Arrays":
+        """The arrays without layers."""
+        return self
 
     def __missing__(self, name: str) -> NDArray[Any]:
         return _EMPTY[name] if name in _EMPTY else empty_array(np.dtype(np.uint32))
 
-    @classmethod
-    def open(cls, path: Path, expected: str = "") -> Self:
-        """Map the current generation of a store; fail if its id is not the `expected` one."""
+    @staticmethod
+    def open(path: Path, expected: str = "") -> "Arrays":
+        """Map the current generation of a store, with its layers; fail if its id is not the `expected` one."""
+        from cocite.graph.layers import Layer, LayeredArrays
+
         while True:
-            folder, manifest = read_current(path)
+            folder, manifest, names = read_pointer(path)
             try:
                 mapped = {name: map_array(folder / f"{name}.bin", entry) for name, entry in manifest["arrays"].items()}
+                layers = [Layer.open(path, name) for name in names]
                 break
             except (BadStore, KeyError, TypeError, ValueError) as error:
-                if read_current(path)[0] == folder:  # else it was replaced, and removed, while being opened
+                if read_pointer(path)[::2] == (folder, names):  # else they were replaced, and removed, meanwhile
                     if isinstance(error, BadStore):
                         raise
                     raise invalid_manifest(path) from error
-        if expected and manifest.get("id") != expected:
+        ids = [manifest.get("id"), *(layer.manifest["id"] for layer in layers)]
+        if expected and expected not in ids:
             raise BadStore(f"{path} was changed meanwhile by another command: open it again")
-        arrays = cls(mapped, manifest, path)
+        layers = layers[: ids.index(expected)] if expected else layers  # as it was before later layers
+        arrays = Arrays(mapped, manifest, path)
+        arrays.folder = folder
         facts = folder.name, arrays.pages, arrays.links
         logging.getLogger("cocite.store").info("Opened %s: %s, %s pages, %s links", path, *facts)
         if wrong := list(contradictions(mapped, arrays.pages, arrays.links)):
             raise invalid_manifest(path, f" ({', '.join(wrong)})")
-        if wrong := list(changed_arrays(small_arrays(mapped), manifest["arrays"])):
+        if wrong := list(changed_small_arrays(mapped, manifest["arrays"])):
             raise BadStore(f"{arrays.damaged()} ({wrong[0]} doesn't match its checksum)")
-        return arrays
+        return LayeredArrays(arrays, layers, folder) if layers else arrays
 
     def page(self, page: int) -> int:
         """A page number, checked."""
@@ -99,6 +123,10 @@ class Arrays(dict[str, NDArray[Any]]):
         values = self[name]
         return values[first : first + count] if len(values) else np.zeros(count, values.dtype)
 
+    def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
+        """Names of arrays whose bytes are not those that were written."""
+        return changed_arrays(self, self.manifest["arrays"], progress, pool)
+
     def damaged(self) -> CociteError:
         """The error for lists, names or texts that cannot be read; or that were not, as the budget is spent."""
         return stopped() or BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
@@ -118,6 +146,11 @@ def small_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
             break
         chosen[name] = arrays[name]
     return chosen
+
+
+def changed_small_arrays(arrays: Mapping[str, NDArray[Any]], entries: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Names of the smallest arrays whose bytes are not those that were written."""
+    return changed_arrays(small_arrays(arrays), entries)
 
 
 def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, int]:

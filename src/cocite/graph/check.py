@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.arrays import PER_BASE, TEXT_COLUMNS, rows_of
+from cocite.graph.arrays import GONE, PER_BASE, TEXT_COLUMNS, rows_of
+from cocite.graph.build import derive as build_derive
 from cocite.graph.build.derive import derive
 from cocite.graph.build.number import look_up_arrays
 from cocite.graph.build.scratch import Workers
 from cocite.graph.generation import Progress, changed_arrays, map_array, no_progress, read_current
 from cocite.graph.huffman import MAX_CODE_BITS
+from cocite.graph.layers import Layer, LayeredArrays, check_lengths
 from cocite.graph.removed import RemovedPages
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
@@ -68,7 +70,8 @@ def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
             if faults := list(_check_files(*read_current(path), report, pool)):
                 return faults
             raise
-        faults = [*_changed(graph.arrays, graph.manifest, report, pool), *_strangers(path, graph.manifest)]
+        changed = (Fault(name, "its bytes do not match their checksum") for name in graph.arrays.changed(report, pool))
+        faults = [*changed, *_strangers(path, graph.manifest)]
         return faults or list(_check_contents(graph, report, pool))
 
 
@@ -107,6 +110,7 @@ def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) 
     yield from faults
     yield from names.result()
     yield from _check_references(graph)
+    yield from _check_layers(graph)
     yield from (Fault(*fault) for fault in faults_of_sides(graph))
     if not faults:  # else nothing can be computed from the links
         yield from _check_repeats(graph)
@@ -118,12 +122,12 @@ def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) 
 def _check_codes(graph: Graph) -> Faults:
     """Codes use all of their bits, and streams end with an empty word."""
     for name, start, stop in CODES:
-        lengths = graph.array(name)[start:stop].astype(np.int64)
+        lengths = graph.arrays.base[name][start:stop].astype(np.int64)
         used = np.minimum(lengths[lengths > 0], MAX_CODE_BITS)
         if used.tolist() != [1] and (1 << (MAX_CODE_BITS - used)).sum() != 1 << MAX_CODE_BITS:
             yield Fault(name, "is not the lengths of a whole code")
     for name in ("out.words", "in.words", "name.words"):
-        if int(graph.array(name)[-1]):
+        if int(graph.arrays.base[name][-1]):
             yield Fault(name, "does not end with an empty word")
 
 
@@ -135,8 +139,9 @@ def _check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> 
     yield from faults
     if not faults and sums["out"] != sums["in"]:
         yield Fault("in.words", "holds other links than out.words")
-    before = np.append(0, np.cumsum(graph.out_degree, dtype=np.int64))[:-1:PER_BASE]
-    if (graph.array("out.first") != before.astype(np.uint64)).any():
+    base = graph.arrays.base
+    before = np.append(0, np.cumsum(base["out.degree"], dtype=np.int64))[:-1:PER_BASE]
+    if (base["out.first"] != before.astype(np.uint64)).any():
         yield Fault("out.first", "does not match the number of links out")
 
 
@@ -159,14 +164,14 @@ def _check_direction(graph: Graph, name: str, sums: dict[str, int], progress: Pr
     for page in np.flatnonzero(counts != other)[:1]:
         number = f"page {page} has {counts[page]:,} links in this direction"
         yield Fault(f"{name}.words", f"{number}, its degree is {other[page]:,}")
-    if int(lists.base[-1]) + int(lists.offset[-1]) > (len(lists.words) - 1) << 6:
+    if int(lists.base[-1]) + int(lists.offset[-1]) > (len(graph.arrays.base[f"{name}.words"]) - 1) << 6:
         yield Fault(f"{name}.words", "ends before its lists do")
     sums[name] = int(mixed[0])
 
 
 def _check_names(graph: Graph, progress: Progress) -> Faults:
     """Names can be read, are in order, and lead back to their pages."""
-    n = graph.pages
+    n, base = graph.arrays.base.pages, graph.arrays.base
     buffer, before = (np.empty(name_codec.MAX_KEY_BYTES, np.uint8) for _ in range(2))
     for first in range(0, n, CHUNK_PAGES):
         start = max(0, first - name_codec.NAMES_PER_BLOCK)  # the order must hold between chunks too
@@ -176,26 +181,32 @@ def _check_names(graph: Graph, progress: Progress) -> Faults:
             yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
             break
         progress("reading names", count, n)
-    starts, pages, _ = look_up_arrays(graph.fingerprints, graph.arrays.format > 1)
-    if not np.array_equal(starts, graph.array("look_up.start")) or not np.array_equal(
-        pages, graph.array("look_up.page")
-    ):
+    starts, pages, _ = look_up_arrays(base["fingerprint"], base.format > 1)
+    if not np.array_equal(starts, base["look_up.start"]) or not np.array_equal(pages, base["look_up.page"]):
         yield Fault("look_up", "does not lead from every fingerprint to its page")
-    if graph.arrays.format == 1 and (twins := count_twins(graph)):
+    if base.format == 1 and (twins := count_twins(graph)):
         shared = f"{twins:,} of other pages" if twins > 1 else "1 of another page"
         yield Fault("fingerprint", f"{shared}: in format 1, one may have the other's links")
 
 
 def count_twins(graph: Graph) -> int:
     """The number of pages that have the fingerprint of another: by chance none, so somebody has made them."""
-    return look_up_arrays(graph.fingerprints)[2]
+    kinds = graph.array("page.kind")
+    return look_up_arrays(graph.fingerprints[kinds & GONE == 0] if len(kinds) else graph.fingerprints)[2]
 
 
 def _check_references(graph: Graph) -> Faults:
     """Numbers that point into other arrays, and lists of pages that must ascend."""
     n, array = graph.pages, graph.array
     hosts, sites, domains = len(array("host.page")), len(array("site.page")), len(array("host.domain"))
-    limits = {"page.site": sites, "site.page": n, "alias.page": n, "alias.target": n, "host.domain": domains}
+    limits = {
+        "page.site": sites,
+        "page.host": hosts,
+        "site.page": n,
+        "alias.page": n,
+        "alias.target": n,
+        "host.domain": domains,
+    }
     for name, limit in limits.items():
         if len(array(name)) and int(array(name).max()) >= limit:
             yield Fault(name, f"points beyond {limit:,}")
@@ -203,14 +214,38 @@ def _check_references(graph: Graph) -> Faults:
         yield Fault("alias.page", "is not in order")
     if RemovedPages.of(graph.removed.entries) != graph.removed:
         yield Fault("removed", "is not in order")
-    firsts = np.flatnonzero(np.diff(array("page.host").astype(np.int64), prepend=-1))
-    if not np.array_equal(firsts, array("host.page")) or (array("page.host")[firsts] != np.arange(hosts)).any():
+    base = graph.arrays.base
+    own, firsts = len(base["host.page"]), np.flatnonzero(np.diff(base["page.host"].astype(np.int64), prepend=-1))
+    if not np.array_equal(firsts, base["host.page"]) or (base["page.host"][firsts] != np.arange(own)).any():
         yield Fault("page.host", "does not number hosts in the order of their pages")
     aliases = array("alias.page")
     there = aliases[aliases < n]
     linked = graph.out_degree[there].any() or graph.in_degree[there].any()
     if linked or np.isin(array("alias.target"), aliases).any():
         yield Fault("alias.page", "has links, or leads to another alias")
+
+
+def _check_layers(graph: Graph) -> Faults:
+    """New pages have names of their own; pages that are gone have no links; figures are those of the manifest."""
+    arrays = graph.arrays
+    if not isinstance(arrays, LayeredArrays):
+        return
+    for layer in arrays.layers:
+        for name in check_lengths(layer, arrays.base):
+            yield Fault(_in_layer(name, layer), "has another length than it should, or names pages that do not exist")
+    for page in range(arrays.base.pages, graph.pages):
+        if graph.names.find_number(graph.names.key(page)) != page:
+            yield Fault("name.words", f"the name of page {page} is that of another page, or has another fingerprint")
+            return
+    gone = np.flatnonzero(graph.array("page.kind") & GONE)
+    if graph.out_degree[gone].any() or graph.in_degree[gone].any():
+        yield Fault("page.kind", "a page that is gone has links")
+    if graph.pages - len(gone) != len(graph):
+        yield Fault("page.kind", f"{graph.pages - len(gone):,} pages are there, the manifest says {len(graph):,}")
+
+
+def _in_layer(name: str, layer: Layer) -> str:
+    return f"{name} in {layer.file.name if layer.file else 'a layer'}"
 
 
 def _check_repeats(graph: Graph) -> Faults:
@@ -245,9 +280,37 @@ def _check_derived(graph: Graph, progress: Progress) -> Faults:
     with Workers(2) as workers:
         for name, values in derive(graph.out, graph.into, graph.fingerprints, workers, progress):
             found[name].append(values)
+    if isinstance(graph.arrays, LayeredArrays):
+        yield from _check_layered(graph, {name: np.concatenate(parts) for name, parts in found.items()})
+        return
     for name, parts in found.items():
         if not np.array_equal(np.concatenate(parts), graph.array(name)):
             yield Fault(name, "does not match the links")
+
+
+def _check_layered(graph: Graph, derived: Arrays) -> Faults:
+    """As above, with layers: rows are compared, wherever they are. Near-duplicates of very common templates may differ
+    from those of a build, which compares each page with a limited number of others: they only have to make sense."""
+    for kind in ("best", "sample"):
+        stored, pages = graph.links.stored_parents(kind), derived[f"{kind}.page"]
+        rows = np.split(derived[f"{kind}.parent"], max(1, len(pages)))[: len(pages)]
+        kept: list[Any] = [graph.links.stored(kind, int(page)) for page in stored.page]
+        same = np.array_equal(stored.page, pages)
+        if not same or not all(np.array_equal(own, row) for own, row in zip(kept, rows, strict=True)):
+            yield Fault(f"{kind}.parent", "does not match the links")
+    degrees = graph.out_degree[derived["out.long.page"]].astype(np.int64)
+    for first, name, sizes in (
+        ("out.long.first", "out.skip.bit", -(-degrees // build_derive.SKIP_LINKS)),
+        ("out.long.link", "out.long.target", degrees),
+    ):
+        firsts = graph.array(first)[: len(sizes)].astype(np.int64)
+        places = np.repeat(firsts - np.append(0, np.cumsum(sizes))[:-1], sizes) + np.arange(int(sizes.sum()))
+        same = np.array_equal(graph.array("out.long.page"), derived["out.long.page"])
+        if not same or not np.array_equal(graph.array(name)[places], derived[name]):
+            yield Fault(name, "does not match the links")
+    pages, representatives = graph.facts.all_near_duplicates
+    if not _ascending(pages) or not np.isin(representatives, pages).all():
+        yield Fault("near.page", "is not in order, or a representative has no near-duplicates")
 
 
 def _check_texts(graph: Graph, name: str) -> Faults:
@@ -260,9 +323,10 @@ def _check_texts(graph: Graph, name: str) -> Faults:
         return
     if len(pages) != len(column) or (pages and pages[-1] >= graph.pages) or not _ascending(np.array(pages)):
         yield Fault(f"{name}.pages", "is out of order or names pages that do not exist")
-    offsets = graph.array(f"{name}.offset")
-    if len(offsets) and int(offsets[-1]) != len(graph.array(f"{name}.data")):
-        yield Fault(f"{name}.offset", "does not end where the data do")
+    for part in (graph.arrays.base, *(graph.arrays.layers if isinstance(graph.arrays, LayeredArrays) else ())):
+        offsets = part[f"{name}.offset"]
+        if len(offsets) and int(offsets[-1]) != len(part[f"{name}.data"]):
+            yield Fault(f"{name}.offset", "does not end where the data do")
 
 
 def _ascending(values: NDArray[Any]) -> bool:

@@ -1,7 +1,8 @@
 """A store is a folder of generations; one pointer file says which is current. Nothing is ever changed in place.
 
-web.cocite/CURRENT        "g000001 <digest of its manifest>\n", replaced atomically
+web.cocite/CURRENT        "g000001 <digest of its manifest>\n", then such a line for each layer; replaced atomically
 web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
+web.cocite/g000001-000001.layer    what changed since, see layers.py
 web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
 web.cocite/lock           locked while a build runs
 """
@@ -17,17 +18,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.system import lock_file
+from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
-POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
-OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")  # in a store's folder
+LAYER_FORMAT = 3
+POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
+LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
+OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side")  # in a store's folder
+LAYER_MAGIC = b"cocite\nL"
+LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which follows
 CHUNK_BYTES = 1 << 24
 _FIELD_TYPES = {"id": str, "built": str, **dict.fromkeys(("pages", "links", "sites", "hosts", "generation"), int)}
 _FIELD_TYPES |= {"sources": list, "options": dict, "skipped": dict}
@@ -42,6 +47,20 @@ _ADVICE = {
 }
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
+
+
+class LayerName(NamedTuple):
+    """A layer, or a generation, as `CURRENT` names it."""
+
+    file: str
+    digest: str  # of its manifest
+
+    @property
+    def number(self) -> int:
+        """The number of a layer."""
+        found = LAYER_FILE.fullmatch(self.file)
+        assert found is not None, self.file
+        return int(found[1])
 
 
 def no_progress(stage: str, done: int, total: int | None) -> None:
@@ -202,7 +221,56 @@ def empty_array(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
-    """The folder and manifest of the current generation, the manifest's checksum verified."""
+    """The folder of the current generation, and the manifest of the store with its layers; checksums are verified."""
+    while True:
+        folder, manifest, layers = read_pointer(store)
+        try:
+            return folder, merged_manifest(manifest, [read_layer_manifest(store, layer) for layer in layers])
+        except BadStore:
+            if read_pointer(store)[2] == layers:  # else they were merged meanwhile
+                raise
+
+
+def read_layer_manifest(store: Path, layer: LayerName) -> dict[str, Any]:
+    """The manifest of a layer, its checksum verified."""
+    file = store / layer.file
+    try:
+        with file.open("rb") as content:
+            magic, length = content.read(8), int.from_bytes(content.read(8), "little")
+            raw = content.read(min(length, file.stat().st_size))
+        if magic != LAYER_MAGIC or digest(raw) != layer.digest:
+            raise damaged_layer(file)
+        manifest = parse_manifest(raw)
+        newer = int(manifest["format"]) > LAYER_FORMAT
+    except FileNotFoundError as error:
+        raise damaged_layer(file, "", "is missing") from error
+    except OSError as error:
+        raise cannot_read(file, error) from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise damaged_layer(file) from error
+    if newer:
+        why = f"{file} has format {manifest['format']}, this cocite reads up to {LAYER_FORMAT}"
+        raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
+    return manifest
+
+
+def damaged_layer(file: Path, where: str = "", what: str = "is damaged") -> BadStore:
+    """The error for a layer that can't be read."""
+    return BadStore(f"{file} {what}{where}: copy it from a backup, or build the store again from its sources")
+
+
+def merged_manifest(base: dict[str, Any], layers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The manifest of a store with layers: figures are those of the newest, sources are those of all."""
+    if not layers:
+        return base
+    own = ("arrays", "format", "sources", "generation", "first", "new", "states")
+    merged = base | {name: value for name, value in layers[-1].items() if name not in own}
+    merged["sources"] = base.get("sources", []) + [source for layer in layers for source in layer["sources"]]
+    return merged | {"layers": len(layers)}
+
+
+def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ...]]:
+    """The folder and manifest of the current generation, the manifest's checksum verified, and its layers."""
     make = f"make one with: cocite build SOURCE... -o {store}"
     if not store.exists():
         raise BadStore(f"no store at {store}; {make}")
@@ -236,7 +304,8 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
         if newer:
             why = f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT_NUMBER}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
-        return folder, manifest
+        lines = pointer[3].decode().splitlines()
+        return folder, manifest, tuple(LayerName(*line.split(" ")) for line in lines)
     raise BadStore(f"{store}: the generation that CURRENT names is missing; build the store again")
 
 
@@ -267,13 +336,10 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
         raise BadStore(f"{store} is a folder with other things in it; give the name of a new folder")
     existed = store.exists()
     try:
-        store.mkdir(parents=True, exist_ok=True)
+        make_folder(store)
         lock = (store / "lock").open("a")
     except OSError as error:
         raise BadStore(f"cannot write to {store}: {error.strerror}") from error
-    if not existed:
-        with suppress(OSError):  # a folder that may be written to, but not listed
-            sync_folder(store.parent)
     with lock:
         try:
             lock_file(lock, wait=False)
@@ -310,8 +376,11 @@ def is_store(path: Path) -> bool:
     )
 
 
-def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:
-    """Make a finished folder the current generation: write its manifest, rename it, swap the pointer."""
+def publish(store: Path, new: Path, manifest: dict[str, Any], layers: Iterable[tuple[Path, str]] = ()) -> Path:
+    """Make a finished folder the current generation: write its manifest, rename it, swap the pointer.
+
+    `layers` are files on the same disk, and the digest of each one's manifest: they become its layers.
+    """
     numbers = [int(p.name[1:]) for p in store.glob("g*") if p.name[1:].isdigit()]
     manifest["generation"] = max(numbers, default=0) + 1
     raw = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False).encode()
@@ -319,24 +388,72 @@ def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:
     sync_folder(new)
     folder = store / f"g{manifest['generation']:06d}"
     new.rename(folder)
+    names = []
+    for number, (file, checksum) in enumerate(layers, 1):
+        names.append(LayerName(f"{folder.name}-{number:06d}.layer", checksum))
+        file.rename(store / names[-1].file)
     sync_folder(store)
+    swap_pointer(store, pointer_text(LayerName(folder.name, digest(raw)), *names))
+    _remove_other_generations(store, folder, names)
+    return folder
+
+
+def pointer_text(*names: LayerName) -> str:
+    """The text of `CURRENT`: a generation and its layers."""
+    return "".join(f"{name.file} {name.digest}\n" for name in names)
+
+
+def swap_pointer(store: Path, text: str) -> None:
+    """Replace `CURRENT`."""
     pointer = store / "CURRENT.new"
-    write_synced(pointer, f"{folder.name} {digest(raw)}\n".encode())
+    write_synced(pointer, text.encode())
     pointer.replace(store / "CURRENT")
     sync_folder(store)
-    _remove_other_generations(store, folder)
-    return folder
+
+
+def publish_layer(
+    store: Path, parts: Iterable[bytes | memoryview], checksum: str, kept: Iterable[LayerName], work: Path
+) -> LayerName:
+    """Make a new layer the last one, after those of `kept`; others are removed. It is on disk before `CURRENT` is."""
+    folder, _, _ = read_pointer(store)
+    numbers = [int(found[1]) for file in store.iterdir() if (found := LAYER_FILE.fullmatch(file.name))]
+    name = LayerName(f"{folder.name}-{max(numbers, default=0) + 1:06d}.layer", checksum)
+    new = work / name.file
+    with new.open("wb") as file:
+        file.writelines(parts)
+        file.flush()
+        os.fsync(file.fileno())
+    new.rename(store / name.file)
+    first = (store / "CURRENT").read_text().splitlines()[0]
+    layers = (*kept, name)
+    swap_pointer(store, f"{first}\n{pointer_text(*layers)}")
+    _remove_layers(store, layers)
+    return name
+
+
+def _remove_layers(store: Path, kept: Iterable[LayerName] = ()) -> None:
+    names = {layer.file for layer in kept}
+    for file in store.glob("g*.layer"):
+        if OWN_NAMES.fullmatch(file.name) and file.name not in names:
+            file.unlink(missing_ok=True)  # readers keep their mappings
 
 
 def remove_leftovers(store: Path) -> None:
     """Remove what a killed command has left: older generations and unfinished work."""
     with new_generation(store):
-        _remove_other_generations(store, read_current(store)[0])
+        remove_unnamed(store)
 
 
-def _remove_other_generations(store: Path, current: Path) -> None:
+def remove_unnamed(store: Path) -> None:
+    """In a locked store: remove generations and layers that `CURRENT` doesn't name."""
+    folder, _, layers = read_pointer(store)
+    _remove_other_generations(store, folder, layers)
+
+
+def _remove_other_generations(store: Path, current: Path, layers: Iterable[LayerName] = ()) -> None:
+    _remove_layers(store, layers)
     for old in store.glob("g*"):
-        if old != current and OWN_NAMES.fullmatch(old.name):
+        if old != current and old.is_dir() and OWN_NAMES.fullmatch(old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
@@ -355,14 +472,3 @@ def copy_synced(source: Path, target: Path) -> None:
             raise cannot_read(source, error) from error
         raise
     sync_folder(target)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have a folder's entries, or what is in a file, on disk. Windows can't open folders, and logs their changes."""
-    if os.name == "nt" and folder.is_dir():
-        return
-    handle = os.open(folder, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from cocite.budget import current
 from cocite.graph.arrays import PER_BASE, Arrays, rows_of
 from cocite.graph.huffman import Code
+from cocite.graph.layers import LayeredArrays
+from cocite.kernels.build.parents import StoredParents
 from cocite.kernels.codec.attributes import all_blocks, all_flags
-from cocite.kernels.codec.lists import Lists, read_many, read_one
+from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_many, read_one, read_some
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related.counted_links import OutLists, Repeats
 
@@ -35,16 +37,72 @@ class OutLinks(NamedTuple):
         return cls(targets, all_blocks(attributes).astype(np.int32) - 1, all_flags(attributes))
 
 
+class LinkRows(NamedTuple):
+    """The links out of some pages, one page after another; behind a page's list are the links that it repeats."""
+
+    starts: NDArray[np.int64]
+    distinct_counts: NDArray[np.int64]  # of each page, the links that are no repeats
+    links: OutLinks
+    weights: NDArray[np.float32]  # empty if all are 1
+
+    @classmethod
+    def empty(cls) -> Self:
+        """No pages."""
+        none = np.zeros(0, np.uint32)
+        return cls(np.zeros(1, np.int64), np.zeros(0, np.int64), OutLinks.of(none, none), np.zeros(0, np.float32))
+
+    @property
+    def distinct(self) -> int:
+        """The number of links that are no repeats."""
+        return int(self.distinct_counts.sum())
+
+    def row(self, i: int) -> tuple[Any, ...]:
+        """All links of a page, to compare."""
+        some = slice(int(self.starts[i]), int(self.starts[i + 1]))
+        weights = self.weights[some] if len(self.weights) else np.ones(some.stop - some.start, np.float32)
+        return int(self.distinct_counts[i]), *(part[some].tobytes() for part in self.links), weights.tobytes()
+
+    def _chosen(self, where: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Self:
+        """The links where a mask says so, of the pages where another does."""
+        before = np.append(0, np.cumsum(where))
+        sizes = (before[self.starts[1:]] - before[self.starts[:-1]])[rows]
+        weights = self.weights[where] if len(self.weights) else self.weights
+        links = OutLinks(self.links.targets[where], self.links.blocks[where], self.links.flags[where])
+        return type(self)(np.append(0, np.cumsum(sizes)), self.distinct_counts[rows], links, weights)
+
+    def some(self, rows: NDArray[np.bool_]) -> Self:
+        """Some of the pages."""
+        return self._chosen(np.repeat(rows, np.diff(self.starts)), rows)
+
+    def split(self) -> tuple[Self, Self]:
+        """The lists of all pages, and the links that they repeat."""
+        sizes = np.diff(self.starts)
+        place = np.arange(int(self.starts[-1])) - np.repeat(self.starts[:-1], sizes)
+        repeated, every = place >= np.repeat(self.distinct_counts, sizes), np.ones(len(sizes), np.bool_)
+        return self._chosen(~repeated, every), self._chosen(repeated, every)
+
+    def pairs(self, pages: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """(source << 32 | target) of the links of some pages, ascending, each once."""
+        lists, _ = self.some(rows).split()
+        sources = np.repeat(pages[rows].astype(np.uint64), np.diff(lists.starts))
+        return np.sort(sources << np.uint64(32) | lists.links.targets)
+
+
 class GraphLinks:
     """All links: `len(links)` is their number."""
 
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays = arrays
+    def __init__(self, arrays: Arrays, order: Callable[[], NDArray[np.uint64]] = lambda: NONE_MOVED) -> None:
+        self._arrays, self._order = arrays, order
         self.in_degree: NDArray[np.uint32] = arrays["in.degree"]
         self.out_degree: NDArray[np.uint32] = arrays["out.degree"]
 
     def __len__(self) -> int:
         return self._arrays.links
+
+    @cached_property
+    def lists(self) -> int:
+        """The number of pages that link to others."""
+        return int(np.count_nonzero(self.out_degree))
 
     @property
     def out(self) -> Lists:
@@ -66,7 +124,10 @@ class GraphLinks:
 
     def _lists(self, direction: str) -> Lists:
         try:
-            return lists_of(self._arrays.__getitem__, direction)
+            found = lists_of(self._arrays.__getitem__, direction)
+            if isinstance(self._arrays, LayeredArrays):
+                found = found._replace(moved=self._arrays.moved(direction), order=self._order())
+            return found
         except ValueError as error:
             raise self._arrays.damaged() from error
 
@@ -107,6 +168,33 @@ class GraphLinks:
             raise self._arrays.damaged()
         return starts, targets, found
 
+    def read_some(
+        self, lists: Lists, pages: NDArray[np.int64], attributes: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+        """As `read_lists`, of any pages."""
+        total, starts = int(lists.degree[pages].sum(dtype=np.int64)), np.zeros(len(pages) + 1, np.int64)
+        if total > len(self):
+            raise self._arrays.damaged()
+        targets, found = np.empty(total, np.uint32), np.empty(total if attributes else 0, np.uint32)
+        if read_some(lists, pages.astype(np.uint32), targets, found, starts) != len(pages):
+            raise self._arrays.damaged()
+        return starts, targets, found
+
+    def read_pages(self, pages: NDArray[np.int64]) -> LinkRows:
+        """All links out of some pages, each once, with those that they repeat."""
+        starts, targets, attributes = self.read_some(self.out, pages, attributes=True)
+        counts, weights = np.diff(starts), [self.weights_from(page) for page in pages.tolist()] if self.weighted else []
+        weight = np.concatenate([np.zeros(0, np.float32), *weights])
+        rows = [rows_of(self.repeats.page, page) for page in pages.tolist()] if len(self.repeats.page) else []
+        again = np.concatenate([np.zeros(0, np.int64), *(np.arange(low, high) for low, high in rows)]).astype(np.int64)
+        if len(again):
+            ends = np.repeat(starts[1:], [high - low for low, high in rows])
+            targets = np.insert(targets, ends, self.repeats.target[again])
+            attributes = np.insert(attributes, ends, self.repeats.attribute[again])
+            weight = np.insert(weight, ends, np.float32(1)) if len(weight) else weight
+            starts = starts + np.append(0, np.cumsum([high - low for low, high in rows]))
+        return LinkRows(starts, counts, OutLinks.of(targets, attributes), weight)
+
     def degree_of(self, lists: Lists, page: int) -> int:
         """The length of a list, validated before memory is allocated for it."""
         degree = int(lists.degree[page])
@@ -124,31 +212,74 @@ class GraphLinks:
 
     def best_parents(self, page: int) -> NDArray[np.uint32] | None:
         """The stored parents of highest in-degree, best first; None for a page with few parents: read them all."""
-        pages, parents = self._arrays["best.page"], self._arrays["best.parent"]
-        row = int(find_position(pages, self._arrays.page(page))) if len(pages) else -1
+        return self.stored("best", page)
+
+    def stored(self, name: str, page: int) -> NDArray[np.uint32] | None:
+        """The `best` parents of a page, or a `sample` of them, that are stored; None if the page has too few."""
+        kept = self.stored_parents(name)
+        row = int(find_position(kept.page, self._arrays.page(page))) if len(kept.page) else -1
         if row < 0:
             return None
-        stored = len(parents) // len(pages)
-        found: NDArray[np.uint32] = parents[row * stored : (row + 1) * stored]
-        if int(found.max(initial=0)) >= self._arrays.pages:
+        found: NDArray[np.uint32] = kept.parent[int(kept.first[row]) :][: kept.size]
+        if len(found) < kept.size or int(found.max(initial=0)) >= self._arrays.pages:
             raise self._arrays.damaged()
         return found
 
+    def stored_parents(self, name: str) -> StoredParents:
+        """The `best` parents of all popular pages, or a `sample` of them, as kernels take them."""
+        return self._stored_parents[name]
+
+    @cached_property
+    def _stored_parents(self) -> dict[str, StoredParents]:
+        return {name: self._read_stored(name) for name in ("best", "sample")}
+
+    def _read_stored(self, name: str) -> StoredParents:
+        pages, parents = self._arrays[f"{name}.page"], self._arrays[f"{name}.parent"]
+        if isinstance(self._arrays, LayeredArrays):
+            return StoredParents(pages, self._arrays[f"{name}.first"], parents, self._arrays.stored_parents[name])
+        size = len(parents) // max(1, len(pages))
+        first = np.arange(len(pages), dtype=np.uint64) * np.uint64(size)
+        first.flags.writeable = False
+        return StoredParents(pages, first, parents, size)
+
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
-        degree, weights = self.degree_of(self.out, self._arrays.page(page)), self._arrays["out.weight"]
+        degree = self.degree_of(self.out, self._arrays.page(page))
+        weights, first = self._weights_at(page)
         if not len(weights):
             return np.ones(degree, np.float32)
-        first = self.first_link(page)
         if first + degree > len(weights):
             raise self._arrays.damaged()
         return weights[first : first + degree]
 
-    def first_link(self, page: int) -> int:
-        """The number of a page's first link, counting all links out in page order."""
+    @property
+    def weighted(self) -> bool:
+        """Whether some link may have a weight other than 1."""
+        layers = self._arrays.layers if isinstance(self._arrays, LayeredArrays) else ()
+        return len(self._arrays["out.weight"]) > 0 or any(len(layer["out.weight"]) for layer in layers)
+
+    def _weights_at(self, page: int) -> tuple[NDArray[np.float32], int]:
+        """The array that has the weights of a page's links, empty if all are 1, and where they begin."""
+        for layer in reversed(self._arrays.layers) if isinstance(self._arrays, LayeredArrays) else ():
+            row = int(find_position(layer["out.page"], page))
+            if row >= 0:
+                return layer["out.weight"], int(layer["out.degree"][:row].sum(dtype=np.int64))
+        weights, own = self._arrays.base["out.weight"], self._arrays.base["out.degree"]
+        if not len(weights) or page >= len(own):
+            return weights[:0], 0
         base = page // PER_BASE
-        before = self.out_degree[base * PER_BASE : page].sum(dtype=np.int64)
-        return int(self._arrays["out.first"][base]) + int(before)
+        before = own[base * PER_BASE : page].sum(dtype=np.int64)
+        return weights, int(self._arrays["out.first"][base]) + int(before)
+
+    def weights_of(self, first: int, starts: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The weights of all links of pages from `first` on, whose links start there; empty if all are 1."""
+        if not self.weighted:
+            return np.zeros(0, np.float32)
+        if not isinstance(self._arrays, LayeredArrays):
+            weights, at = self._weights_at(first)
+            return weights[at : at + int(starts[-1])].astype(np.float32)
+        pages = range(first, first + len(starts) - 1)
+        return np.concatenate([np.zeros(0, np.float32), *(self.weights_from(page) for page in pages)])
 
     def iter_links(self, chunk_pages: int = 1 << 14) -> Iterator[tuple[int, NDArray[np.int64], OutLinks]]:
         """All links out, some pages at a time: (first page, where each page's links start, the links)."""
@@ -163,10 +294,7 @@ class GraphLinks:
         weights if all are 1.
         """
         for first, starts, links in self.iter_links(chunk_pages):
-            weights, count = self._arrays["out.weight"], len(links.targets)
-            if len(weights):
-                at = self.first_link(first)
-                weights = weights[at : at + count].astype(np.float32)
+            weights, count = self.weights_of(first, starts), len(links.targets)
             low, high = rows_of(self.repeats.page, first, len(starts) - 1)
             pages, targets, attributes = (each[low:high] for each in self.repeats)
             if not len(pages):

@@ -3,6 +3,7 @@
 import re
 import tempfile
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -13,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
-from cocite.graph.arrays import Arrays, rows_of
+from cocite.graph.arrays import GONE, Arrays, rows_of
 from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
-from cocite.graph.texts import TextColumn
+from cocite.graph.layers import Layer, LayeredArrays
+from cocite.graph.texts import text_column
 from cocite.kernels.addresses.canonical import rule_tables
+from cocite.kernels.addresses.xxh64 import fingerprint_of
 from cocite.kernels.codec import look_up, name_codec
+from cocite.kernels.codec.lists import NONE_MOVED
 from cocite.kernels.codec.look_up import AddressFinder, NameIndex
 from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages import address as rules
@@ -37,21 +41,81 @@ class Scratch(threading.local):
         self.buffer, self.finder = np.empty(name_codec.MAX_KEY_BYTES, np.uint8), cast(AddressFinder | None, None)
 
 
+class LayeredRange:
+    """Pages of neighbouring addresses in a store with layers: a range of the base, and new pages."""
+
+    def __init__(self, kinds: NDArray[np.uint8], base: range, new: list[int]) -> None:
+        self.base, self._kinds, self.new = base, kinds, [page for page in new if not kinds[page] & GONE]
+        self._known = frozenset(self.new)
+
+    def __contains__(self, page: int) -> bool:
+        return page in self.base or page in self._known
+
+    def __len__(self) -> int:
+        return len(self.new) + int((self._kinds[self.base.start : self.base.stop] & GONE == 0).sum())
+
+    def __iter__(self) -> Iterator[int]:
+        yield from (page for page in self.base if not self._kinds[page] & GONE)
+        yield from self.new
+
+
+PageRange = range | LayeredRange
+
+
+class NewNames:
+    """The names of the pages that layers have added."""
+
+    def __init__(self, arrays: LayeredArrays) -> None:
+        self._arrays, self._scratch = arrays, Scratch()
+
+    @cached_property
+    def _coded(self) -> dict[int, CodedNames]:
+        return {layer.first: coded_names(layer) for layer in self._arrays.layers if layer.new}
+
+    def key(self, page: int) -> bytes:
+        """The key of a page."""
+        layer, buffer = self._arrays.layer_of(page), self._scratch.buffer
+        length = name_codec.decode_name(*self._coded[layer.first], page - layer.first, buffer)
+        if length <= 0:
+            raise self._arrays.damaged()
+        return buffer[:length].tobytes()
+
+    @cached_property
+    def by_fingerprint(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The fingerprints of new pages, ascending, and their pages."""
+        first = self._arrays.base.pages
+        own = self._arrays["fingerprint"][first:]
+        order = np.argsort(own, kind="stable")
+        return own[order], first + order
+
+    def find(self, text: bytes) -> int:
+        """The page with a key, -1 if there is none."""
+        fingerprints, pages = self.by_fingerprint
+        wanted = np.uint64(fingerprint_of(text))
+        at = int(np.searchsorted(fingerprints, wanted))
+        while at < len(pages) and fingerprints[at] == wanted:
+            if self.key(int(pages[at])) == text:
+                return int(pages[at])
+            at += 1
+        return -1
+
+
 class PageNames:
     """The names of all pages."""
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays, self._scratch, self._looked_up = arrays, Scratch(), 0
-        self._shown = TextColumn(arrays, "shown")
+        self._base, self._shown = arrays.base, text_column(arrays, "shown")
+        self._new: NewNames | None = NewNames(arrays) if isinstance(arrays, LayeredArrays) else None
 
     @cached_property
     def index(self) -> NameIndex:
         """Names and their index, as kernels take them."""
         try:
-            names = coded_names(self.arrays)
+            names = coded_names(self._base)
         except ValueError as error:
             raise self.arrays.damaged() from error
-        prints, *look_up = (self.arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page"))
+        prints, *look_up = (self._base[name] for name in ("fingerprint", "look_up.start", "look_up.page"))
         return NameIndex(
             names, prints, look_up[0], look_up[1], np.frombuffer(bytes([self.arrays.format > 1]), np.uint8)
         )
@@ -90,7 +154,7 @@ class PageNames:
         else:
             finder = self._scratch.finder = self._scratch.finder or AddressFinder(self.index, rule_tables())
             page = finder.find(text)
-            if page >= -1:
+            if page >= -1 and (self._new is None or (page >= 0 and self.exists(page))):
                 return page
         return self.find_canonical(rules.parse(text).canonical)  # raises BadAddress with the reason
 
@@ -100,10 +164,67 @@ class PageNames:
 
     def find_key(self, text: bytes) -> int:
         """The page with a key, -1 if there is none; aliases are not followed."""
+        page = self.find_number(text)
+        return page if page < 0 or self.exists(page) else -1
+
+    def find_number(self, text: bytes) -> int:
+        """As `find_key`, with pages that are no pages any more: they keep their numbers."""
         page = int(look_up.find_key(self.index, np.frombuffer(text, np.uint8), self._scratch.buffer))
         if page < -1:
             raise self.arrays.damaged()
-        return page
+        return self._new.find(text) if page < 0 and self._new else page
+
+    def find_numbers(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`find_number` of many keys, data[offsets[i]:offsets[i + 1]]."""
+        found = np.empty(len(offsets) - 1, np.int64)
+        fixed = data.view()
+        fixed.flags.writeable = False
+        if not look_up.find_keys(self.index, fixed, offsets, self._scratch.buffer, found):
+            raise self.arrays.damaged()
+        for at in np.flatnonzero(found < 0).tolist() if self._new else ():
+            found[at] = self._new.find(data[offsets[at] : offsets[at + 1]].tobytes())  # type: ignore[union-attr]
+        return found
+
+    def hits_among_new(self, fingerprints: NDArray[np.uint64]) -> list[int]:
+        """The places of fingerprints that a page of a layer has."""
+        if self._new is None:
+            return []
+        found: list[int] = np.flatnonzero(np.isin(fingerprints, self._new.by_fingerprint[0])).tolist()
+        return found
+
+    def exists(self, page: int) -> bool:
+        """Whether a page is still there: layers remove pages, and drop those that nothing refers to any more."""
+        return self._new is None or not self.arrays["page.kind"][page] & GONE
+
+    @cached_property
+    def order(self) -> NDArray[np.uint64]:
+        """The address keys of the pages that layers have added: kernels/codec/lists.py has those of others."""
+        return NONE_MOVED if self._new is None else self.arrays.order_of_new(self._new.key)  # type: ignore[attr-defined]
+
+    def address_keys(self, pages: NDArray[Any]) -> NDArray[np.uint64]:
+        """Numbers that order pages by address."""
+        first = self.arrays.pages - self.arrays.new
+        keys: NDArray[np.uint64] = (pages.astype(np.uint64) + np.uint64(1)) << np.uint64(32)
+        if self.arrays.new:
+            new = pages >= first
+            keys[new] = self.order[pages[new].astype(np.int64) - first]
+        return keys
+
+    @cached_property
+    def _new_in_order(self) -> NDArray[np.int64]:
+        """The pages that layers have added, by address."""
+        return self.arrays.pages - self.arrays.new + np.argsort(self.order, kind="stable")
+
+    def in_order(self) -> NDArray[np.int64]:
+        """All pages that are there, by address."""
+        base = self.arrays.pages - self.arrays.new
+        if self._new is None:
+            return np.arange(base)
+        new = self._new_in_order
+        before = (self.order[new - base] >> np.uint64(32)).astype(np.int64)
+        pages: NDArray[np.int64] = np.insert(np.arange(base), before, new)
+        there: NDArray[np.int64] = pages[self.arrays["page.kind"][pages] & GONE == 0]
+        return there
 
     def alias_target(self, page: int) -> int:
         """The target of an alias; any other page itself."""
@@ -128,6 +249,8 @@ class PageNames:
     def key(self, page: int) -> bytes:
         """The key of a page."""
         buffer = self._scratch.buffer
+        if self._new and self.arrays.page(page) >= self._base.pages:
+            return self._new.key(page)
         length = name_codec.decode_name(*self.index.names, self.arrays.page(page), buffer)
         if length <= 0:
             raise self.arrays.damaged()
@@ -138,30 +261,38 @@ class PageNames:
         spelling = int(self.arrays["name.spelling"][self.arrays.page(page)])
         return self._shown[page] if spelling == APART else shown(self.canonical(page), spelling)
 
-    def pages_under(self, prefix: str) -> range:
+    def pages_under(self, prefix: str) -> PageRange:
         """The pages at and below an address: `example.com/blog` has `example.com/blog/1`, not `example.com/blogger`.
 
         A bare host includes its subdomains.
         """
         return self.pages_below(rules.parse_query(prefix).canonical)
 
-    def pages_below(self, canonical: str) -> range:
+    def pages_below(self, canonical: str) -> PageRange:
         """As `pages_under`, for a canonical address."""
         low = encode_key(canonical)
         high = low + b"\x04"
         if low.endswith(b")") and not canonical.startswith("name:"):
             high = low[:-1] + (b"-" if b"," in low else b"*")  # with its ports; beyond `,` with its subdomains
-        return range(self.pages_before(low), self.pages_before(high))
+        return self.pages_between(low, high)
 
-    def pages_beginning(self, canonical: str) -> range:
+    def pages_beginning(self, canonical: str) -> PageRange:
         """The pages whose addresses begin with a text that has a host: `example.com/bl` has `example.com/blogger`."""
         low = encode_key(canonical)
-        return range(self.pages_before(low), self.pages_before(low + b"\xff"))
+        return self.pages_between(low, low + b"\xff")
+
+    def pages_between(self, low: bytes, high: bytes) -> PageRange:
+        """The pages from one key to before another."""
+        base = range(self.pages_before(low), self.pages_before(high))
+        if self._new is None:
+            return base
+        first, last = (bisect_left(self._new_in_order, bound, key=self._new.key) for bound in (low, high))
+        return LayeredRange(self.arrays["page.kind"], base, self._new_in_order[first:last].tolist())
 
     def pages_before(self, bound: bytes) -> int:
-        """The number of pages before a key, known or not."""
+        """The number of pages of the base before a key, known or not."""
         text = np.frombuffer(bound, np.uint8)
-        at = int(name_codec.lower_bound(self.index.names, self.arrays.pages, text, self._scratch.buffer))
+        at = int(name_codec.lower_bound(self.index.names, self._base.pages, text, self._scratch.buffer))
         if at < 0:
             raise self.arrays.damaged()
         return at
@@ -172,10 +303,22 @@ class PageNames:
 
         return nearest(self, address, limit)
 
+    def keys_of(self, pages: NDArray[np.int64]) -> Keys:
+        """The keys of any pages."""
+        keys = [self.key(page) for page in pages.tolist()]
+        ends = np.cumsum([len(key) for key in keys], dtype=np.int64)
+        return np.frombuffer(b"".join(keys), np.uint8), np.append(0, ends).astype(np.int64)
+
     def keys(self, first: int, count: int) -> Keys:
         """The keys of pages [first, first + count)."""
         try:
-            return read_keys(self.index.names, first, count)
+            base = max(0, min(count, self._base.pages - first))
+            data, offsets = read_keys(self.index.names, first, base)
+            if self._new is None or base == count:
+                return data, offsets
+            keys = [self._new.key(page) for page in range(first + base, first + count)]
+            ends = int(offsets[-1]) + np.cumsum([len(each) for each in keys])
+            return np.concatenate([data, np.frombuffer(b"".join(keys), np.uint8)]), np.append(offsets, ends)
         except ValueError as error:
             raise self.arrays.damaged() from error
 
@@ -185,7 +328,7 @@ def encode_key(canonical: str) -> bytes:
     return key(canonical).encode("utf-8", "surrogatepass")
 
 
-def coded_names(arrays: Mapping[str, NDArray[Any]]) -> CodedNames:
+def coded_names(arrays: Mapping[str, NDArray[Any]] | Layer) -> CodedNames:
     """The names of a store, or of one that is being built, as kernels take them. Raises ValueError for a bad code."""
     lengths = arrays["name.code"]
     tables = (Code.from_lengths(part).table for part in (lengths[:257], lengths[257:]))

@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 
 from cocite.errors import BadAddress
-from cocite.graph.names import PageNames, encode_key
+from cocite.graph.names import PageNames, PageRange, encode_key
 from cocite.kernels.addresses.xxh64 import hash_keys
 from cocite.pages import address as rules
 from cocite.pages.key import host
@@ -114,14 +114,16 @@ def most_cited_beginning(names: PageNames, canonical: str, limit: int) -> list[i
     return most_cited_of(names, names.pages_beginning(canonical), canonical, limit)
 
 
-def most_cited_of(names: PageNames, under: range, query: str, limit: int) -> list[int]:
+def most_cited_of(names: PageNames, every: PageRange, query: str, limit: int) -> list[int]:
     """The pages of a range with the most in-links; if it has very many, of those near the query."""
+    under, new = (every, list[int]()) if isinstance(every, range) else (every.base, every.new[:WINDOW_PAGES])
     if len(under) > WINDOW_PAGES:
         first = names.pages_before(encode_key(query)) - WINDOW_PAGES // 2
         first = max(under.start, min(first, under.stop - WINDOW_PAGES))
         under = range(first, first + WINDOW_PAGES)
-    degrees = names.arrays["in.degree"][under.start : under.stop].astype(np.int64)
-    best: list[int] = (under.start + np.argsort(-degrees, kind="stable")[:limit]).tolist()
+    pages = np.array([*filter(names.exists, under), *new], np.int64)
+    degrees = names.arrays["in.degree"][pages].astype(np.int64)
+    best: list[int] = pages[np.lexsort((names.address_keys(pages), -degrees))[:limit]].tolist()
     return best
 
 
@@ -132,7 +134,7 @@ def find_all(names: PageNames, spellings: Iterable[str]) -> list[int]:
         return []
     fingerprints = np.zeros(len(keys), np.uint64)
     hash_keys(np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)]), fingerprints)
-    index, last = names.index, names.arrays.pages - 1
+    index, last = names.index, names.arrays.base.pages - 1
     shift = np.uint64(64 - (len(index.start) - 1).bit_length() + 1)
     bucket = (fingerprints >> shift).astype(np.int64)
     at, stop = index.start[bucket].astype(np.int64), np.minimum(index.start[bucket + 1], len(index.page))
@@ -142,6 +144,9 @@ def find_all(names: PageNames, spellings: Iterable[str]) -> list[int]:
         there = np.minimum(index.page[at[left]], last)
         hits.update(left[index.fingerprint[there] == fingerprints[left]].tolist())
         at[left] += 1
+    hits.update(names.hits_among_new(fingerprints))
     pages = {page for hit in hits if (page := names.find_key(keys[hit])) >= 0}
     degrees = names.arrays["in.degree"]
-    return sorted(pages, key=lambda page: (-int(degrees[page]), page))
+    chosen = np.array(sorted(pages), np.int64)
+    found: list[int] = chosen[np.lexsort((names.address_keys(chosen), -degrees[chosen].astype(np.int64)))].tolist()
+    return found

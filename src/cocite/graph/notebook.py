@@ -14,7 +14,7 @@ TOP_PAGES = 10
 
 def html(graph: Graph) -> str:
     """Two tables and two drawings."""
-    manifest = {**graph.manifest, "pages": graph.pages, "links": len(graph.links)}
+    manifest = {**graph.manifest, "pages": len(graph), "links": len(graph.links)}
     facts = {"store": _line(str(graph.path))}
     facts |= {name: f"{int(manifest.get(name, 0)):,}" for name in ("pages", "links", "sites", "hosts")}
     facts["built"] = _line(str(manifest.get("built", "")))

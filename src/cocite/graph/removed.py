@@ -8,7 +8,7 @@ fingerprints only; these are kept with a digest of zeros, and any address with s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Self
@@ -28,6 +28,7 @@ class RemovedPages:
     """A list of removed pages, by fingerprint and digest."""
 
     entries: tuple[Entry, ...] = ()
+    keys: tuple[bytes, ...] = field(default=(), compare=False)  # where they are known: of pages to remove now
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Self:
@@ -39,7 +40,8 @@ class RemovedPages:
     @classmethod
     def of_keys(cls, keys: Iterable[bytes]) -> Self:
         """The pages with these keys."""
-        return cls.of((fingerprint_of(key), digest_of(key)) for key in keys)
+        keys = tuple(keys)
+        return replace(cls.of((fingerprint_of(key), digest_of(key)) for key in keys), keys=keys)
 
     @classmethod
     def read(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:

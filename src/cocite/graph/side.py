@@ -3,8 +3,9 @@
 web.cocite/side/NAME.json         its description, generation and parameters; replaced atomically
 web.cocite/side/NAME-XXXXXXXX/    its files: arrays as in a generation, or whatever its maker writes
 
-It belongs to one generation: after an `add` it is stale, and reading it fails. Clicks can't be computed again: they are
-kept by fingerprint. No store needs side data to be opened.
+It belongs to one state of the store: after an `add` it is stale, and reading it fails. While layers are added to one
+base, page numbers stay the same: a reader that can do without the newest pages reads older data too (`lagging`). Clicks
+can't be computed again: they are kept by name. No store needs side data to be opened.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,13 +24,14 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.generation import Writer, digest, file_digest, map_array, sync_folder, write_synced
-from cocite.system import lock_file
+from cocite.graph.generation import Writer, digest, file_digest, map_array, write_synced
+from cocite.system import lock_file, sync_folder
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
 FOLDER = "side"
+LAGGING_PREFIX = "rank_"  # names of side data that are read with `lagging`
 Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OWN_NAME = re.compile(rf"({_NAME.pattern})(\.json|-[0-9a-f]{{8}})")  # in the folder
@@ -123,14 +125,17 @@ def _replace(side: Path, name: str, data: SideData) -> None:
 
 
 def copy_sides(graph: Graph, target: Path, lasting: str, copy: Callable[[Path, Path], None]) -> list[str]:
-    """Copy the side data of a graph's generation, and the `lasting` ones of any, to another store; returns the names.
+    """Copy the side data of a graph's state, and the `lasting` ones of any, to another store; returns the names.
+
+    Ranks may be of the same base with fewer layers.
 
     Only files of the folder itself are copied: a description may name any path.
     """
     side, copied = graph.path / FOLDER, []
     for name in _names(side):
         data = read_side(graph, name, "the command that made it", stale=True)
-        if data is None or (data.generation != graph.manifest["id"] and name != lasting):
+        usable = graph.arrays.ids if name.startswith(LAGGING_PREFIX) else {graph.manifest["id"]}
+        if data is None or (data.generation not in usable and name != lasting):
             continue
         if data.folder not in _folders(side, name):
             raise BadStore(f"{side / name}.json is damaged: it names the folder {data.folder.name!r:.100}; remove it")
@@ -178,9 +183,10 @@ def _folders(side: Path, name: str) -> list[Path]:
     return list(side.glob(f"{name}-" + "[0-9a-f]" * 8))
 
 
-def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> SideData | None:
-    """Side data of this generation; None if there is none. Raises BadStore if it is damaged, or stale, unless `stale`.
+def read_side(graph: Graph, name: str, again: str, stale: bool = False, lagging: bool = False) -> SideData | None:
+    """Side data of this state; None if there is none. Raises BadStore if it is damaged, or stale, unless `stale`.
 
+    With `lagging`, it may be of the same base with fewer layers: it has nothing of pages that were added since.
     `again` is the command that makes it anew.
     """
     assert _NAME.fullmatch(name), name
@@ -198,7 +204,8 @@ def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> SideD
             break
     else:
         raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
-    if found.generation != graph.manifest["id"] and not stale:
+    fresh = found.generation in graph.arrays.ids if lagging else found.generation == graph.manifest["id"]
+    if not fresh and not stale:
         raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
     return found
 
@@ -265,14 +272,14 @@ def _faults_of_side(graph: Graph, name: str) -> list[str]:
         before = side.folder
 
 
-def list_sides(store: Path, generation: str, prefix: str) -> list[tuple[dict[str, Any], bool]]:
-    """The notes of undamaged side data whose names begin with a prefix, and whether each is of this generation.
+def list_sides(store: Path, states: str | Set[str], prefix: str) -> list[tuple[dict[str, Any], bool]]:
+    """The notes of undamaged side data whose names begin with a prefix, and whether each is of this state, or of these.
 
     It needs no open store, and nothing compiled.
     """
-    found = []
+    found, known = [], {states} if isinstance(states, str) else states
     for file in sorted((store / FOLDER).glob(f"{prefix}*.json")):
         with suppress(*_UNREADABLE):
             text = _read_description(file)
-            found.append((dict(text["about"]), text["generation"] == generation))
+            found.append((dict(text["about"]), text["generation"] in known))
     return found

@@ -37,7 +37,9 @@ class Graph:
         self.arrays = store if isinstance(store, Arrays) else Arrays.open(Path(store), expected)
         self.path, self.manifest, self.pages = self.arrays.path, self.arrays.manifest, self.arrays.pages
         self.fingerprints: NDArray[np.uint64] = self.arrays["fingerprint"]  # public hashes, the same in every store
-        self.links, self.names, self.texts = GraphLinks(self.arrays), PageNames(self.arrays), PageTexts(self.arrays)
+        self.names, self.texts = PageNames(self.arrays), PageTexts(self.arrays)
+        names = self.names  # not self: a graph in a cycle stays until the collector runs
+        self.links = GraphLinks(self.arrays, lambda: names.order)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
         self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
         self.out_degree: NDArray[np.uint32] = self.links.out_degree  # links out of each page
@@ -77,10 +79,16 @@ class Graph:
         return cls.from_records(list(pages.values()))
 
     def __len__(self) -> int:
-        return self.pages
+        """The number of pages. With layers, page numbers go up to `pages`, and some are no pages any more."""
+        return int(self.manifest.get("pages", self.pages))
 
     def __repr__(self) -> str:
-        return f"<Graph {self.path} {self.pages:,} pages, {len(self.links):,} links>"
+        return f"<Graph {self.path} {len(self):,} pages, {len(self.links):,} links>"
+
+    @property
+    def order(self) -> NDArray[np.uint64]:
+        """The address keys of the pages that layers have added: they break ties, as numbers do for others."""
+        return self.names.order
 
     def __reduce__(self) -> tuple[type[Graph], tuple[Any, ...]]:
         if self.path == IN_MEMORY:
@@ -121,6 +129,10 @@ class Graph:
     def links_to(self, page: int) -> NDArray[np.uint32]:
         """The pages that link to a page, ascending."""
         return self.links.links_to(page)
+
+    def pool(self, page: int) -> NDArray[np.uint32] | None:
+        """The parents to choose from, where the graph is a part of a web that has no others; None: all are here."""
+        return None
 
     def iter_links(self, chunk_pages: int = 1 << 14) -> Iterator[tuple[int, NDArray[np.int64], OutLinks]]:
         """All links out, some pages at a time: (first page, where each page's links start, the links)."""

@@ -7,6 +7,7 @@ has the 32-bit lengths of its texts, then the texts. A list of texts is stored a
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
+from heapq import merge
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, Arrays, rows_of
 from cocite.graph.generation import Writer
+from cocite.graph.layers import LayeredArrays
 
 FRAME_BYTES = 16 << 10  # text per frame: small enough that reading one title costs some 20 µs
 MAX_FRAME_BYTES = 1 << 30
@@ -66,11 +68,25 @@ class PageTexts:
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
-        self.column = cache(partial(TextColumn, arrays))  # all texts of one kind, such as `title`
+        self.column = cache(partial(text_column, arrays))  # all texts of one kind, such as `title`
 
     def __bool__(self) -> bool:
         """Whether any page has a text beside its address."""
         return any(len(self._arrays[f"{name}.pages"]) for name in TEXT_COLUMNS if name != "shown")
+
+    def changed_since(self, state: str) -> NDArray[np.uint32] | None:
+        """The pages whose texts, anchors or sections changed since an older state of the store, by its id.
+
+        None if the store was built anew since: then page numbers have changed too.
+        """
+        if state not in self._arrays.ids:
+            return None
+        layers = self._arrays.layers if isinstance(self._arrays, LayeredArrays) else []
+        later = [layer.manifest["id"] for layer in layers]  # a state within a layer that was merged counts as before it
+        newer = layers[later.index(state) + 1 :] if state in later else layers
+        if state == self._arrays.manifest["id"]:
+            newer = []
+        return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer["record.page"] for layer in newer)]))
 
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
@@ -127,8 +143,11 @@ class TextColumn:
         text = self[page]
         return text.split("\n") if text else []
 
-    def items(self, first_frame: int = 0) -> Iterator[tuple[int, bytes]]:
+    def items(self) -> Iterator[tuple[int, bytes]]:
         """Every (page, text), in page order."""
+        return self._items(0)
+
+    def _items(self, first_frame: int) -> Iterator[tuple[int, bytes]]:
         for number in range(first_frame, len(self._first) - 1):
             first, texts = int(self._first[number]), self._read_frame(number)
             if first + len(texts) > len(self._pages):
@@ -139,12 +158,61 @@ class TextColumn:
         """The texts of pages [first, first + count), None where there is none."""
         texts: list[str | None] = [None] * count
         row = np.uint32(rows_of(self._pages, first, count)[0])
-        for page, text in self.items(max(0, int(np.searchsorted(self._first, row, side="right")) - 1)):
+        for page, text in self._items(max(0, int(np.searchsorted(self._first, row, side="right")) - 1)):
             if page >= first + count:
                 break
             if page >= first:
                 texts[page - first] = text.decode("utf-8", "replace")
         return texts
+
+
+class LayeredColumn(TextColumn):
+    """A column of a store with layers: the newest one that decides about a page has its text, or none."""
+
+    def __init__(self, arrays: LayeredArrays, name: str) -> None:
+        super().__init__(arrays.text_parts(name, None), name)
+        self._layers = [
+            (layer[arrays.text_rows(name)], TextColumn(arrays.text_parts(name, number), name))
+            for number, layer in enumerate(arrays.layers)
+        ]
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self._arrays[f"{self._name}.pages"])
+
+    def _part(self, page: int) -> TextColumn | None:
+        """The column of the newest layer that decides about a page; None: the base's."""
+        for decided, column in reversed(self._layers):
+            low, high = rows_of(decided, page)
+            if low < high:
+                return column
+        return None
+
+    def __getitem__(self, page: int) -> str:
+        part = self._part(page)
+        return super().__getitem__(page) if part is None else part[page]
+
+    def items(self) -> Iterator[tuple[int, bytes]]:
+        pages = np.unique(np.concatenate([decided for decided, _ in self._layers]))
+        texts = ((page, self[page].encode()) for page in pages.tolist())
+        decided = frozenset(pages.tolist())
+        base = (item for item in self._items(0) if item[0] not in decided)
+        return merge(base, (item for item in texts if item[1]))
+
+    def between(self, first: int, count: int) -> list[str | None]:
+        texts: list[str | None] = [None] * count
+        if np.diff(rows_of(self._pages, first, count))[0]:
+            texts = super().between(first, count)
+        for decided, column in self._layers:
+            low, high = rows_of(decided, first, count)
+            for page in decided[low:high].tolist():
+                texts[page - first] = column[page] or None
+        return texts
+
+
+def text_column(arrays: Arrays, name: str) -> TextColumn:
+    """A column of texts, with those of layers."""
+    return LayeredColumn(arrays, name) if isinstance(arrays, LayeredArrays) else TextColumn(arrays, name)
 
 
 def read_frame(

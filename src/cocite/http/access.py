@@ -20,7 +20,9 @@ from cocite.http.settings import Settings
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = frozenset({"/healthz"})
 """Paths that need no key and have no rate: whoever checks a server has none."""
-MIN_KEY_LENGTH = 16
+WRITE_PATHS = frozenset({"/api/pages", "/api/clicks"})
+"""Paths that only the write key may post to, or delete."""
+MIN_KEY_LENGTH, MAX_KEY_LENGTH = 16, 1024
 BURST_SECONDS = 4.0
 """A client that was quiet may send the requests of this long at once."""
 MAX_RATED_CLIENTS = 20_000
@@ -29,6 +31,8 @@ NO_KEY = error_reply(
     401, "NoKey", "This server needs a key", "Send 'Authorization: Bearer KEY'; a browser asks for it as a password",
     CHALLENGE,
 )  # fmt: skip
+READ_ONLY = error_reply(403, "ReadOnly", "This server is read-only", "The operator can set a key with --write-key")
+NO_WRITE_KEY = error_reply(401, "NoKey", "Writing needs the write key", "Send 'Authorization: Bearer KEY'")
 NO_METRICS = error_reply(404, "NotFound", "Nothing at this address", "Metrics have a port of their own")
 
 
@@ -40,6 +44,7 @@ class Access:
         self.is_known = lru_cache(maxsize=1024)(lambda host: is_known_host(host, names))
         self._metrics_port = settings.metrics_port
         self._keys = read_keys(settings.read_keys) if settings.read_keys else {}
+        self._write_key = sha256(checked_key(settings.write_key).encode()).digest() if settings.write_key else b""
         self._rate = Rate(settings.rate) if settings.rate else None
 
     def refusal(self, path: str, method: str, headers: dict[bytes, bytes], port: int, client: str) -> Reply | None:
@@ -51,7 +56,13 @@ class Access:
             return NO_METRICS
         if path in OPEN_PATHS or port == self._metrics_port or method == "OPTIONS":  # browsers ask that without a key
             return None
-        if self._keys:
+        if path in WRITE_PATHS and method not in ("GET", "HEAD"):
+            if not self._write_key:
+                return READ_ONLY
+            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")  # browsers remember Basic: not here
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(sha256(given.strip()).digest(), self._write_key):
+                return NO_WRITE_KEY
+        elif self._keys:
             name = self._name_of(headers.get(b"authorization", b""))
             if name is None:
                 return NO_KEY
@@ -120,6 +131,16 @@ def unknown_host(host: bytes) -> Reply:
     name = host[:100].decode("latin-1")
     hint = "Ask it by its address; the operator can add names with --name"
     return error_reply(400, "UnknownHost", f"This server doesn't answer to the name {name!r}", hint)
+
+
+def checked_key(key: str) -> str:
+    """A write key of a fair length; raises BadParameter, without the key."""
+    if not MIN_KEY_LENGTH <= len(key) <= MAX_KEY_LENGTH or not key.isascii() or not key.isprintable() or " " in key:
+        raise BadParameter(
+            f"The write key must have {MIN_KEY_LENGTH} to {MAX_KEY_LENGTH:,} letters and digits; "
+            "`openssl rand -hex 16` makes one"
+        )
+    return key
 
 
 def read_keys(path: Path) -> dict[str, bytes]:

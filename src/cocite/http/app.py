@@ -11,6 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache, partial
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -24,13 +25,20 @@ from cocite.http.page.pages import failed, failure_page, methods_page, page_repl
 from cocite.http.page.render import assets, render
 from cocite.http.page.state import PATHS, State
 from cocite.http.page.study import RatingStudy
-from cocite.http.questions import TABLES, RecordQuestion, parameters, record_parameters, route_name, routes
+from cocite.http.questions import (
+    TABLES,
+    RecordQuestion,
+    parameters,
+    query_values,
+    record_parameters,
+    route_name,
+    routes,
+)
 from cocite.http.responses import (
     HTML,
     INTERNAL_ERROR,
     JSON,
     PLAIN_TEXT,
-    RefusedRequest,
     Reply,
     etag,
     reply_to,
@@ -38,8 +46,10 @@ from cocite.http.responses import (
     to_json,
 )
 from cocite.http.service import Service
+from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
+from cocite.serving.threads import RefusedRequest, run_in_thread
 
 OPERATORS = "running a server"
 ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /*?\n"
@@ -86,6 +96,26 @@ def make_app(service: Service) -> FastAPI:
         },
     )  # fmt: skip
 
+    if service.settings.write_key:
+        writes = Writes(service.settings.store, service.log, service.watcher.check_now)
+
+        async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
+            query_values(request.scope["query_string"], {})
+            async with spooled(request, WRITTEN_FILES[kind]) as (file, size):
+                counted = await run_in_thread(partial(count, file))
+                await writes.write(kind, str(file), size)
+            return Reply(200, to_json(counted))
+
+        async def remove(request: Request, exchange: Exchange) -> Response:
+            url = query_values(request.scope["query_string"], {"url": Parameter(name="url", help="")}).get("url", "")
+            await run_in_thread(partial(service.web.graph.find, url))  # raises UnknownPage, BadAddress
+            await writes.write("removals", url)
+            return Reply(200, to_json({"removed": 1}))
+
+        route("/api/pages", "write", partial(write, "pages", count_pages), "POST")
+        route("/api/pages", "write", remove, "DELETE")
+        route("/api/clicks", "write", partial(write, "clicks", count_trails), "POST")
+
     async def health(*_: Any) -> Reply:
         if service.stopping:
             raise RefusedRequest(503, "Stopping", "This server is shutting down", "Ask another one", 5)
@@ -101,7 +131,7 @@ def make_app(service: Service) -> FastAPI:
         service.measure()
         graph = service.web.graph
         about = {"id": str(graph.manifest.get("id")), "edition": service.web.edition, "version": __version__}
-        text = service.metrics.text(about, {"store_pages": graph.pages, "store_links": len(graph.links)})
+        text = service.metrics.text(about, {"store_pages": len(graph), "store_links": len(graph.links)})
         return Reply(200, text, b"text/plain; version=0.0.4; charset=utf-8")
 
     route("/healthz", "health", health, tags=[OPERATORS], operation_id="healthz", responses=responses_of("health"),
@@ -139,7 +169,8 @@ def make_app(service: Service) -> FastAPI:
 
 async def related_to_record(request: Request, exchange: Exchange) -> Response:
     """Pages related to a page whose record is sent."""
-    return await exchange.answer(RecordQuestion.read(request.scope["query_string"], await body_of(request)))
+    body = await body_of(request)
+    return await exchange.answer(await exchange.read(partial(RecordQuestion.read, body)))
 
 
 async def static_file(request: Request, _: Exchange) -> Response:
@@ -156,12 +187,9 @@ def add_errors(app: FastAPI) -> None:
     """Send every error in the one shape."""
 
     @app.exception_handler(CociteError)
-    async def invalid(_: Request, error: CociteError) -> Response:
-        return reply_to(error)
-
     @app.exception_handler(RefusedRequest)
-    async def refused(_: Request, error: RefusedRequest) -> Response:
-        return error.reply()
+    async def refused(_: Request, error: CociteError | RefusedRequest) -> Response:
+        return reply_to(error)
 
     @app.exception_handler(Exception)
     async def fault(request: Request, _: Exception) -> Response:

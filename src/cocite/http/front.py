@@ -11,6 +11,7 @@ import asyncio
 import re
 import time
 import traceback
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,12 +20,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cocite.errors import CociteError
 from cocite.http.access import Access
-from cocite.http.connection import client_of
 from cocite.http.questions import HttpQuestion, OperationQuestion, route_name, routes
-from cocite.http.responses import INTERNAL_ERROR, RefusedRequest, Reply, error_reply, matches, reply_to
+from cocite.http.responses import INTERNAL_ERROR, Reply, error_reply, matches, reply_to
 from cocite.http.service import Asker, Service
-from cocite.http.settings import MAX_BODY_BYTES, MAX_QUERY_BYTES
+from cocite.http.settings import MAX_BODY_BYTES
 from cocite.operations.declare import Operation
+from cocite.serving.connections import MAX_QUERY_BYTES, client_of
+from cocite.serving.threads import Output, RefusedRequest
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -35,6 +37,8 @@ SECURITY_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),  # for browsers that don't know frame-ancestors
+    (b"x-xss-protection", b"0"),  # the filters of old browsers could be turned against pages
 ]
 PREFLIGHT_HEADERS = (
     (b"access-control-allow-methods", b"GET, POST"),
@@ -101,7 +105,7 @@ class Front:
             if is_costly and service.quick.refuses(exchange.client):
                 exchange.route = route_name(self._routes[exchange.path])
                 service.metrics.count("shed")
-                return service.quick.refusal().reply()
+                return reply_to(service.quick.refusal())
         if len(exchange.key) > MAX_QUERY_BYTES:
             return error_reply(400, "TooLarge", "The request is too long", "Ask about fewer pages at once")
         if exchange.method == "OPTIONS" and exchange.allowed:
@@ -135,14 +139,15 @@ class Exchange:
 
     async def ask(self, operation: type[Operation]) -> Reply:
         """The reply to a question of the API."""
-        query = self.scope["query_string"]
         try:
-            read = partial(OperationQuestion.read, operation, query)
-            return await self.answer(await self._service.in_thread(read, len(query), self.client))
-        except CociteError as error:
+            return await self.answer(await self.read(partial(OperationQuestion.read, operation)))
+        except (CociteError, RefusedRequest) as error:
             return reply_to(error)
-        except RefusedRequest as error:
-            return error.reply()
+
+    async def read(self, reader: Callable[[bytes], Output]) -> Output:
+        """What a reader makes of the query string, in a thread if it is long; raises RefusedRequest."""
+        query = self.scope["query_string"]
+        return await self._service.in_thread(partial(reader, query), len(query), self.client)
 
     async def answer(self, question: HttpQuestion) -> Reply:
         """The reply to a question; raises RefusedRequest."""

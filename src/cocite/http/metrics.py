@@ -23,7 +23,8 @@ from cocite.http.questions import LOAD_LEVELS, route_name, routes
 from cocite.system import resident_bytes
 
 ROUTE_LABELS = (
-    *map(route_name, routes().values()), "unseen", "page", "static", "docs", "health", "metrics", "other",
+    *map(route_name, routes().values()), "unseen", "write", "page", "static", "docs", "health", "metrics",
+    "other",
 )  # fmt: skip
 STATUSES = (200, 204, 303, 304, 400, 401, 404, 405, 422, 429, 500, 503)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -258,8 +258,8 @@ class RecordQuestion:
     slow: bool = True
 
     @classmethod
-    def read(cls, query: bytes, body: bytes) -> RecordQuestion:
-        """What a query string and a body ask; raises a CociteError."""
+    def read(cls, body: bytes, query: bytes) -> RecordQuestion:
+        """What a body and a query string ask; raises a CociteError."""
         known = record_parameters()
         given = {name: known[name].check(value) for name, value in query_values(query, known).items()}
         method, k, words = given.pop("method", Related.method), given.pop("k", Related.k), given.pop("words", False)

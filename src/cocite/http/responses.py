@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from cocite import errors
 from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
+from cocite.serving.threads import RefusedRequest
 
 JSON, HTML, PLAIN_TEXT = b"application/json", b"text/html; charset=utf-8", b"text/plain; charset=utf-8"
 CSV, TSV = b"text/csv; charset=utf-8", b"text/tab-separated-values; charset=utf-8"
@@ -94,19 +95,6 @@ ERRORS: dict[type[CociteError], tuple[int, str]] = {
 """The status and the hint of each error."""
 
 
-class RefusedRequest(Exception):
-    """A request that the server refuses for a reason of its own."""
-
-    def __init__(self, status: int, kind: str, message: str, hint: str, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.status, self.kind, self.message, self.hint, self.retry_after = status, kind, message, hint, retry_after
-
-    def reply(self) -> Reply:
-        """The error as a reply."""
-        extra = () if self.retry_after is None else ((b"retry-after", b"%d" % self.retry_after),)
-        return error_reply(self.status, self.kind, self.message, self.hint, extra)
-
-
 def error_reply(status: int, kind: str, message: str, hint: str, extra: Headers = (), **more: Any) -> Reply:
     """An error in the one shape."""
     body = to_json({"error": {"kind": kind, "message": message, "hint": hint, **more}})
@@ -124,8 +112,11 @@ def kind_of(error: CociteError) -> type[CociteError]:
     return next((each for each in type(error).__mro__ if each in ERRORS), BadStore)
 
 
-def reply_to(error: CociteError) -> Reply:
+def reply_to(error: CociteError | RefusedRequest) -> Reply:
     """The reply to an error. Only the log names the path of a store that can't be read."""
+    if isinstance(error, RefusedRequest):
+        extra = () if error.retry_after is None else ((b"retry-after", b"%d" % error.retry_after),)
+        return error_reply(error.status, error.kind, error.message, error.hint, extra)
     kind = kind_of(error)
     status, hint = ERRORS[kind]
     if kind is BadStore:

@@ -6,6 +6,7 @@ SIGTERM and SIGINT end it after the running requests are answered. SIGHUP checks
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import os
 import signal
 import socket
@@ -21,13 +22,14 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cocite.errors import BadParameter
 from cocite.http.app import make_app
-from cocite.http.connection import IDLE_SECONDS, Connection, Connections, allowed_connections
 from cocite.http.front import Front
 from cocite.http.metrics import Metrics, SharedCounters
 from cocite.http.service import Service
 from cocite.http.settings import Settings
-from cocite.http.threads import run_in_thread
 from cocite.log import Log
+from cocite.serving.connections import IDLE_SECONDS, Connection, Connections, allowed_connections
+from cocite.serving.mapped import survive_lost_files
+from cocite.serving.threads import run_in_thread
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
@@ -106,7 +108,7 @@ class Server(uvicorn.Server):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
-        self.log.write("serving", store=str(graph.path), pages=graph.pages, links=len(graph.links), pid=os.getpid())
+        self.log.write("serving", store=str(graph.path), pages=len(graph), links=len(graph.links), pid=os.getpid())
         tasks = [asyncio.create_task(each) for each in (self._housekeeping(service), self._watch_store(service))]
         yield
         for task in tasks:
@@ -149,6 +151,8 @@ def serve_alone(settings: Settings, listening: Sequence[socket.socket], shared: 
     if RELOAD:
         signal.signal(RELOAD, signal.SIG_IGN)  # it would end the process before there is a store to check
     server = Server(settings, shared, worker)
+    faulthandler.enable()
+    survive_lost_files(server.log)
     try:
         server.run(sockets=list(listening))
     finally:

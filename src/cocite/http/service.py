@@ -14,35 +14,28 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from cocite.budget import Budget, cancel, limited, new_budget
+from cocite.budget import Budget, budget_for, cancel, limited
 from cocite.errors import BadStore, CociteError, TooMuchWork, UnknownPage, UnknownWord
-from cocite.graph.side import FOLDER
 from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
 from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, OperationQuestion
-from cocite.http.responses import RefusedRequest, Reply, etag, matches, reply_to
-from cocite.http.settings import Settings
-from cocite.http.threads import Output, WorkQueue, run_in_thread
+from cocite.http.responses import Reply, etag, matches, reply_to
+from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
+from cocite.http.watcher import StoreWatcher
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
-from cocite.snapshot import Snapshot, pointer_of, stamp_of
+from cocite.serving.threads import Output, RefusedRequest, WorkQueue, wait_for
+from cocite.snapshot import Snapshot
 
 BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
-MAX_READ_AT_ONCE_BYTES = 1 << 11
-"""Longer requests are read in a thread."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
 """Recent questions that a new snapshot answers before it replaces the current one."""
-VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
-"""Verifying sleeps so many times as long as it reads: it takes 1/41 of a core while serving, at most 2.5 %."""
-MAX_INDEX_WAIT_SECONDS = 300.0
-"""How long a new generation may lack the search index that the previous one had."""
 
 
 @dataclass(frozen=True)
@@ -162,14 +155,14 @@ class Service:
         pending = self._pending.get(tag)
         self.metrics.count("cache_misses" if pending is None else "shared")
         if pending is None:
-            budget = new_budget(self.settings.max_links)
+            budget = budget_for(self.settings.timeout)
             task = asyncio.create_task(self._compute(question, web, load, tag, budget, asker.client))
             pending = self._pending[tag] = Pending(task, budget)
             task.add_done_callback(partial(self._forget, tag))
         pending.requests += 1
-        watched = (pending.task,) if asker.lost is None else (pending.task, asker.lost)
+        watched: tuple[asyncio.Future[Any], ...] = (pending.task,) if asker.lost is None else (pending.task, asker.lost)
         try:
-            done, _ = await asyncio.wait(watched, timeout=self.settings.timeout, return_when=asyncio.FIRST_COMPLETED)
+            done = await wait_for(watched, self.settings.timeout)
         finally:
             if pending.leave():
                 self._pending.pop(tag, None)  # at once: who asks now begins anew
@@ -207,6 +200,8 @@ class Service:
         try:
             with limited(budget):
                 reply = question.work(web, load)
+            if lost := self.watcher.lost:  # it may have read zeros
+                raise BadStore(f"{lost[0]} was changed while it was served")
             reply.etag = tag
         except CociteError as error:
             reply = reply_to(error)
@@ -271,99 +266,3 @@ def first_questions(web: Snapshot) -> list[OperationQuestion]:
     best = web.graph.address(int(web.graph.in_degree.argmax()))
     calls = dict.fromkeys((DEFAULT_METHOD, "companion"))
     return [OperationQuestion.of(Related(urls=(best,), method=call)) for call in calls]
-
-
-class StoreWatcher:
-    """Keeps the current snapshot of a store, and replaces it when the store has changed.
-
-    It checks the store's path now and then, opens a new snapshot beside the current one, warms it up with recent
-    questions, and then replaces the current one. Running questions finish on the snapshot that they started with.
-    """
-
-    def __init__(
-        self, path: Path, log: Log, warming: Callable[[], Callable[[Snapshot], None]], replaced: Callable[[], None]
-    ) -> None:
-        """`warming` returns a function that warms a snapshot up in a thread; `replaced` is called after a change."""
-        self.path, self._log, self._warming, self._replaced = path, log, warming, replaced
-        self.current = Snapshot(path)
-        self.current.open_parts()
-        self._check = asyncio.Event()
-        self._since: float | None = None  # since when the new generation has lacked a search index
-        self.damage: list[str] = []  # files of the current snapshot that don't match their checksums
-        self.rejected = ""  # the generation that was not opened because it is damaged
-        self.stopping = False
-
-    async def prepare(self) -> None:
-        """Build what the first snapshot lacks, while it is served already."""
-        await run_in_thread(partial(self.current.build_parts, self._log.write))
-
-    async def verify(self) -> None:
-        """Verify every checksum of the current snapshot, slowly; then say what is damaged."""
-        current = self.current
-        found = await run_in_thread(partial(current.damaged_files, VERIFY_PAUSE, lambda: self.stopping))
-        if current is not self.current:
-            return  # replaced meanwhile, by a verified one
-        self.damage = found
-        if found:
-            self._log.write("damaged", "error", files=found, what="run cocite check, and build or copy the store again")
-            self._replaced()  # answers in the cache may be wrong
-        else:
-            self._log.write("verified", files=len(current.graph.arrays))
-
-    @property
-    def refused(self) -> str:
-        """Why no question can be answered: empty unless arrays are damaged. Damaged side data is only closed."""
-        arrays = [name for name in self.damage if not name.startswith(f"{FOLDER}/") or name == f"{FOLDER}/clicks"]
-        return f"{arrays[0]} of {self.path} does not match its checksum" if arrays else ""
-
-    def check_now(self) -> None:
-        """Check the store now."""
-        self._check.set()
-
-    async def watch(self, seconds: float) -> None:
-        """Check the path forever, and reload when it has changed."""
-        previous = ""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._check.wait()
-            at_once = self._check.is_set()
-            self._check.clear()
-            stamp = await run_in_thread(lambda: stamp_of(self.path, pointer_of(self.path)))
-            changed = stamp != self.current.stamp
-            if changed and (stamp == previous or at_once):  # the same twice: whoever writes there has finished
-                await self.reload()
-                changed = False
-            previous = stamp if changed else ""
-
-    async def reload(self) -> None:
-        """Replace the current snapshot by a new one; after any error the current one stays."""
-        began = time.monotonic()
-        try:
-            fresh = await run_in_thread(partial(self._open, self._warming()))
-        except Exception as error:  # whatever is wrong with the new one: go on with the current one
-            self._log.write("reload failed", "error", why=str(error) or type(error).__name__)
-            return
-        if fresh is None:
-            return
-        self.current, self.damage, self.rejected = fresh, [], ""
-        self._replaced()
-        facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
-        self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
-
-    def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
-        fresh = Snapshot(self.path)
-        fresh.open_parts()
-        fresh.build_parts(self._log.write)
-        if self.current.has("search") and not fresh.has("search"):
-            self._since = self._since or time.monotonic()
-            if time.monotonic() - self._since < MAX_INDEX_WAIT_SECONDS:  # `cocite add` is still building it
-                self._log.write("waiting", what="search index of the new generation")
-                return None
-        self._since = None
-        damage = fresh.damaged_files(VERIFY_PAUSE_BEFORE_SWITCH, lambda: self.stopping)
-        if damage:
-            self.rejected = str(fresh.graph.manifest["id"])
-            raise BadStore(f"{damage[0]} of the new generation doesn't match its checksum: the current one stays")
-        warm(fresh)
-        return fresh

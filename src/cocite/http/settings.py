@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cocite.system import usable_cores
 
 MAX_BODY_BYTES = 1 << 20
 """Of a page record."""
-MAX_QUERY_BYTES = 1 << 16
-"""Of path and query string together: uvicorn reads no longer line anyway."""
-
-LINKS_PER_SECOND = 2_000_000
-"""Links that a question may read for each second of its time limit; a walk reads 1 to 5 million a second."""
+MAX_READ_AT_ONCE_BYTES = 1 << 11
+"""Longer requests are read in a thread."""
 LOCAL_PROXIES = ("127.0.0.1", "::1")
 
 
@@ -36,6 +33,7 @@ class Settings:
     proxies: tuple[str, ...] = LOCAL_PROXIES  # whose X-Forwarded-For is believed
     rate: float = 0.0  # requests per second of one client, in each worker; 0: any number
     read_keys: Path | None = None  # the file with the keys of those who may ask; None: anybody may
+    write_key: str = field(default="", repr=False)  # of those who may write; empty: nobody may
     metrics_port: int = 0  # 0: /metrics is at the same port as all else
     quiet: bool = False  # log failed requests only
     study: Path | None = None  # the folder of a rating study
@@ -44,11 +42,6 @@ class Settings:
     def max_threads(self) -> int:
         """Threads that answer questions."""
         return self.threads or max(2, usable_cores() // max(1, self.workers))
-
-    @property
-    def max_links(self) -> int:
-        """Links that a question may read."""
-        return int(self.timeout * LINKS_PER_SECOND)
 
     @property
     def max_waiting(self) -> int:

@@ -68,6 +68,18 @@ def new_set(room):
 
 
 @inline
+def new_page_set(room, pages):
+    """An empty set with room for some of the pages below `pages`. If its table is long enough, each has its own slot.
+
+    With the factor 2^32 the hash of a page is its number, so that two pages never meet.
+    """
+    found = new_set(min(room, pages))
+    if pages < len(found.table):
+        found.table[len(found.table) - 1] = uint64(1 << 32)
+    return found
+
+
+@inline
 def slot_of(table, member):
     """The slot where a member is, or would be."""
     mask = uint64(len(table) - 2)

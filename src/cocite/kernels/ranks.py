@@ -12,7 +12,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
-from cocite.kernels.codec.lists import start_of
+from cocite.kernels.codec.lists import read_list, start_of
 from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel
 
@@ -126,8 +126,16 @@ def decode_both(lists, first, middle, last, starts, targets):
 @inline
 def decode_block(lists, first, last, starts, targets):
     """Decode the lists of pages [first, last) and where each starts; returns whether they are valid."""
-    count, longest, begin, ascend = last - first, np.int64(0), start_of(lists, first), True
+    count, longest, ascend = last - first, np.int64(0), True
     starts[0] = 0
+    if len(lists.moved) > 0:  # lists of layers are elsewhere
+        for i in range(count):
+            got = read_list(lists, first + i, targets[starts[i] :], targets[:0])
+            if got < 0:
+                return False
+            starts[i + 1] = starts[i] + got
+        return True
+    begin = start_of(lists, first)
     for i in range(count):
         degree, end = np.int64(lists.degree[first + i]), start_of(lists, first + i + 1)
         longest = max(longest, degree)

@@ -219,7 +219,7 @@ class LinksShape(Shape):
 
         lines = [f"links to {self.links_out:,}:"] if self.out else []
         lines += [f"- {link}{under(link.section)}" for link in self.out]
-        lines += [f"cited by {self.links_in:,}:"] if self.cited_by else []
+        lines += [f"linked from {self.links_in:,}:"] if self.cited_by else []
         lines += [
             f"- {link}{f', as “{link.text}”' if link.text else ''}{under(link.section)}" for link in self.cited_by
         ]

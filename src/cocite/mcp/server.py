@@ -1,18 +1,19 @@
 """The server: tools made from operations, threads for questions, and errors that say what to ask instead."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
-from anyio.to_thread import run_sync
 from mcp.server import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from cocite import __version__
+from cocite.budget import budget_for, cancel, limited
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownMethod, UnknownPage, UnknownWord
 from cocite.log import Log
 from cocite.mcp.results import MAX_URL_CHARS, SHAPES, Shape, quoted, shaped
@@ -21,9 +22,13 @@ from cocite.operations.bounds import bounded
 from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
 from cocite.related.methods import method
 from cocite.results.ask import ask, question
+from cocite.serving.connections import client_of
+from cocite.serving.mapped import lost_count, lost_files
+from cocite.serving.threads import RefusedRequest, WorkQueue, wait_for
 from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
 MAX_THREADS = 4  # questions at once: kernels run without the GIL, more threads would only share the cores
+MAX_WAITING = 128
 MAX_ERROR_CHARS = 1000
 READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 INSTRUCTIONS = """Which web pages are related to this page? Answers come from the links of one local store of pages.
@@ -49,8 +54,10 @@ class CurrentStore:
         self._open()
 
     def _open(self) -> None:
+        lost = lost_count()
         self._web = Snapshot(self._path)
         self._web.open_parts()
+        self._lost_before = lost
         self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
         self.preparing.start()
 
@@ -65,17 +72,26 @@ class CurrentStore:
     def _current(self) -> Snapshot:
         """The latest snapshot. While it is prepared, which changes files too, the store isn't checked."""
         with self._lock:
-            if not self.preparing.is_alive() and stamp_of(self._path, pointer_of(self._path)) != self._web.stamp:
+            changed = self._lost or stamp_of(self._path, pointer_of(self._path)) != self._web.stamp
+            if not self.preparing.is_alive() and changed:
                 with suppress(BadStore, OSError):  # it is being changed, or gone: keep the one that is open
                     self._open()
             return self._web
+
+    @property
+    def _lost(self) -> list[str]:
+        """Mapped files that were cut by somebody."""
+        return lost_files(self._path, self._lost_before)
 
     def ask(self, work: Callable[[Snapshot], Output]) -> Output:
         """The result of a question; if it lacks a part that is being built, wait for that. Raises a CociteError."""
         web = self._current()
         preparing = self.preparing
         try:
-            return work(web)
+            found = work(web)
+            if lost := self._lost:  # it may have read zeros
+                raise BadStore(f"{lost[0]} was changed while it was served")
+            return found
         except BadStore:
             if not preparing.is_alive():
                 raise
@@ -121,29 +137,40 @@ def arguments_of(operation: type[Operation], given: dict[str, Any]) -> dict[str,
 
 def assistant_server(store: CurrentStore, timeout: float) -> Server[Any]:
     """The server of one store."""
-    operations, threads = tools(), anyio.CapacityLimiter(MAX_THREADS)
+    operations, threads = tools(), WorkQueue("question", MAX_THREADS, MAX_WAITING)
     listed = ListToolsResult(tools=[tool_of(name, operation) for name, operation in operations.items()])
 
     async def list_tools(*_: Any) -> ListToolsResult:
         return listed
 
-    async def call_tool(_: Any, called: CallToolRequestParams) -> CallToolResult:
-        """Run an operation in a thread. Kernels can't be cancelled, but nobody waits for longer than the timeout."""
+    async def call_tool(context: Any, called: CallToolRequestParams) -> CallToolResult:
+        """Run an operation in a thread, within the time limit, and as long as the client is there."""
         if called.name not in operations:
             return error_result(f"Unknown tool {quoted(called.name)!r}. Available: {', '.join(operations)}.")
-        operation = operations[called.name]
+        operation, budget, client = operations[called.name], budget_for(timeout), ""
 
         def work(web: Snapshot) -> Shape:
-            asked = bounded(make(operation, "mcp", arguments_of(operation, called.arguments or {})))
-            return shaped(web, asked, asked.run(web))
+            with limited(budget):
+                asked = bounded(make(operation, "mcp", arguments_of(operation, called.arguments or {})))
+                return shaped(web, asked, asked.run(web))
 
+        if context.request is not None:  # by HTTP
+            client = client_of(context.request.client.host)
+            context.request.scope["connection"].lost.add_done_callback(lambda _: cancel(budget))
+        running = asyncio.ensure_future(threads.run(partial(store.ask, work), timeout, client))
         try:
-            with anyio.fail_after(timeout):
-                found = await run_sync(store.ask, work, abandon_on_cancel=True, limiter=threads)
+            if not await wait_for((running,), timeout):
+                raise TimeoutError
+            found = running.result()
         except CociteError as error:
             return error_result(advice_for(error))
+        except RefusedRequest as error:
+            return error_result(f"{error.message}. {error.hint}.")
         except TimeoutError:
             return error_result(f"No answer within {timeout:g} seconds. Ask for fewer pages, or by method companion.")
+        finally:
+            running.cancel()
+            cancel(budget)  # a thread that goes on stops soon
         text = TextContent(type="text", text=str(found))
         return CallToolResult(content=[text], structured_content=found.model_dump(mode="json"))
 
@@ -155,7 +182,10 @@ def assistant_server(store: CurrentStore, timeout: float) -> Server[Any]:
 
 def advice_for(error: CociteError) -> str:
     """What went wrong, and what to ask instead."""
-    message = quoted(str(error).partition("; did you mean http")[0], MAX_ERROR_CHARS).rstrip(".") + "."
+    said = str(error)
+    if isinstance(error, UnknownPage) and error.nearest:
+        said = said.partition("; did you mean ")[0]  # the addresses follow
+    message = quoted(said, MAX_ERROR_CHARS).rstrip(".?") + "."
     if isinstance(error, UnknownPage):
         near = ", ".join(quoted(url, MAX_URL_CHARS) for url in error.nearest)
         if near:

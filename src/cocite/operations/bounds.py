@@ -1,6 +1,8 @@
 """Bounds on what strangers may ask of a method, over HTTP and through assistants: no question takes minutes.
 
-On the command line a method does what its owner wants.
+A method may declare bounds of its own for servers, as `on={SERVERS: {"minimum": 1e-6}}` of a parameter. Other whole
+numbers are bounded by their defaults. What the bounds still allow, times the number of pages, has a budget of links
+(`budget.py`). On the command line a method does what its owner wants.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations.declare import Operation
 from cocite.operations.shared import ADDRESS_BOUNDS
-from cocite.parameters import Parameter, parameters_of, parse
+from cocite.parameters import MAX_NUMBER, SERVERS, Parameter, parameters_of, parse
 
 if TYPE_CHECKING:
     from cocite.related.methods import Method
@@ -45,19 +47,23 @@ def bounded_method(call: str) -> tuple[Method, frozenset[str]]:
     method, given = methods.method(call), frozenset(parse(call)[1])
     for each in parameters_of(type(method.params)):
         value = getattr(method.params, each.name)
-        if isinstance(value, int | float) and value > maximum(each):
-            raise BadParameter(f"{each.name} must be at most {maximum(each):,.10g} here, not {value:,}")
+        least, most = ends(each)
+        if isinstance(value, int | float) and not least <= value <= most:
+            bound = f"at most {most:,.10g}" if value > most else f"at least {least:,.10g}"
+            raise BadParameter(f"{each.name} must be {bound} here, not {value:,}")
         if isinstance(value, tuple) and len(value) > MAX_ADDRESSES:
             raise BadParameter(f"{each.name} may have at most {MAX_ADDRESSES} addresses here, not {len(value):,}")
     return method, given
 
 
-def maximum(parameter: Parameter) -> float:
-    """The largest value that a stranger may give."""
-    own = float("inf") if parameter.maximum is None else parameter.maximum
-    if parameter.type is not int or parameter.name in FREE_NUMBERS:
-        return own
-    return min(own, float(max(DEFAULT_FACTOR * parameter.default, ALWAYS_ALLOWED)))
+def ends(parameter: Parameter) -> tuple[float, float]:
+    """The smallest and the largest number that a stranger may give."""
+    own, declared = replace(parameter, **parameter.on.get(SERVERS, {})), parameter.on.get(SERVERS, {})
+    least = -MAX_NUMBER if own.minimum is None else own.minimum
+    most = MAX_NUMBER if own.maximum is None else own.maximum
+    if own.type is int and own.name not in FREE_NUMBERS and "maximum" not in declared:
+        most = min(most, float(max(DEFAULT_FACTOR * own.default, ALWAYS_ALLOWED)))
+    return least, most
 
 
 def check_addresses(urls: Sequence[str]) -> None:

@@ -62,6 +62,10 @@ class Operation(Checked):
         """The same question as a surface asks it: within its limits, and on the command line with what files have."""
         return self
 
+    def confirmation(self) -> str:
+        """What the command line asks before it begins; empty if nothing."""
+        return ""
+
     def prepare(self, web: Web) -> None:
         """Make what the question needs and the store lacks: only the command line does, whose user owns the store."""
 

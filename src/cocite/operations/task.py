@@ -60,7 +60,7 @@ def check_writable(path: str | Path | None) -> None:
 
 def write_file(path: str | Path, text: str) -> None:
     """Write a text; an old file is replaced when the new one is complete."""
-    from cocite.sources.page_records import replacing
+    from cocite.system import replacing
 
     with replacing(Path(path)) as unfinished:
         unfinished.write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Any, ClassVar, Protocol, dataclass_transform
 
-from cocite.text import clean, count
+from cocite.text import clean, count, last_headings
 
 MAX_SHOWN_WORDS = 5
 """Words that a sentence names; the JSON form has all that the evidence holds."""
@@ -95,7 +95,7 @@ class Listing(Evidence):
     def place(self, names: PageLabels) -> str:
         """The page, and the heading of the section."""
         heading = "" if self.section is None else names.heading(self.page, self.section)
-        return f'{names.label(self.page)} under "{heading}"' if heading else names.label(self.page)
+        return f'{names.label(self.page)} under "{last_headings(heading)}"' if heading else names.label(self.page)
 
     def statement(self, names: PageLabels) -> str:
         if self.distance == 1:
@@ -121,7 +121,8 @@ class ListedTogether(Evidence):
     json: ClassVar = {"count": "lists", "of": "of", "voices": "groups"}
     lists: int  # pages that link to both
     of: int  # pages that link to the query page, as far as the method reads them
-    groups: int  # as how many they count: near-duplicates, or pages of one site, count as one
+    originals: int  # how many they are without copies of others
+    groups: int  # as how many they count: copies, or pages of one site, count as one
     best: Listing
 
     def statement(self, names: PageLabels) -> str:
@@ -131,7 +132,9 @@ class ListedTogether(Evidence):
         count = f"Listed together on {self.lists:,} of {self.of:,} pages"
         if self.groups < self.lists:
             times = "once" if self.groups == 1 else f"as {self.groups:,}"
-            count += f" (copies or pages of one site, counted {times})"
+            same = "copies of each other" if self.groups == self.originals else "copies or pages of one site"
+            same = "pages of one site" if self.originals == self.lists else same
+            count += f" ({same}, counted {times})"
         return f"{count}: {place}" if self.lists == 1 else f"{count}, e.g. {place}"
 
 

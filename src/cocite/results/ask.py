@@ -91,6 +91,7 @@ def ask(
 ) -> Answers:
     """The k pages most related to the query pages, with reasons unless they are not wanted."""
     with stopwatch() as passed:
+        method = method.trusting(filters.trust)
         graph, k, history, params = web.graph, check_k(k), asked.history, method.params
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
         unwanted = unwanted_ranks(web, asked.unwanted, method) if asked.unwanted else {}
@@ -122,7 +123,7 @@ def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> dict[in
     ranks: dict[int, int] = {}
     for page in unwanted:
         scores = method.relate(web, [page])
-        best = islice(scores.ranked(web.graph.in_degree, UNWANTED_RESULTS), UNWANTED_RESULTS)
+        best = islice(scores.ranked(web.graph.in_degree, UNWANTED_RESULTS, web.graph.order), UNWANTED_RESULTS)
         for rank, (other, _) in enumerate(best, 1):
             ranks[other] = min(rank, ranks.get(other, rank))
         for same in (page, *scores.used):
@@ -133,4 +134,4 @@ def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> dict[in
 def about_store(graph: Graph) -> dict[str, Any]:
     """What a result says about its store."""
     manifest = graph.manifest
-    return {"id": manifest.get("id"), "built": manifest.get("built"), "pages": graph.pages, "links": len(graph.links)}
+    return {"id": manifest.get("id"), "built": manifest.get("built"), "pages": len(graph), "links": len(graph.links)}

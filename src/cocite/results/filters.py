@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
     from cocite.related.neighbourhood.scores import Scores
 
-MAX_SITES = 50
+MAX_SITES, MAX_TRUSTED = 50, 10_000
 _DAY = "(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
 _DATE = f"[12][0-9]{{3}}(-({_DAY}))?"
 """For schemas; days after the 28th are checked against the calendar."""
@@ -58,6 +58,14 @@ class Filters(Checked):
     until: str = parameter(
         "", "Only pages captured on or before this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
         pattern=f"^({_DATE})?$", label="Captured until",
+    )  # fmt: skip
+    trust: tuple[str, ...] = parameter(
+        (), "Only pages that this trusted site or page leads to; links of others are ignored (TrustRank); may be"
+        " repeated", metavar="SITE", max_items=MAX_TRUSTED, max_length=4096, label="Trusted sites", on={
+            "cli": {"help": "Only pages that this trusted site or page, or those of this file, lead to; links of others"
+                    " are ignored (TrustRank); may be repeated"},
+            "http": {"max_items": MAX_SITES}, "mcp": {"max_items": MAX_SITES},
+        },
     )  # fmt: skip
     unlinked: bool = parameter(
         False, "Hide pages that a query page links to, or is linked from", label="Not linked with it"
@@ -120,8 +128,9 @@ def best_answers(
 ) -> Iterator[tuple[int, float]]:
     """The k best pages that pass, with their scores."""
     if filters == NO_FILTERS and not unwanted:
-        return islice(scores.ranked(graph.in_degree, k), k)
-    ranked = scores.ranked(graph.in_degree, 10 * k + 100)  # more than k are ranked at once, as some will not pass
+        return islice(scores.ranked(graph.in_degree, k, graph.order), k)
+    # More than k are ranked at once, as some will not pass.
+    ranked = scores.ranked(graph.in_degree, 10 * k + 100, graph.order)
     return islice(passing(graph, ranked, {*seeds, *scores.used}, filters, unwanted or {}), k)
 
 
@@ -143,11 +152,14 @@ def passing(
     until, dated = seconds("until", filters.until, last=True) or inf, filters.since or filters.until
     language, per_site, count = filters.language, filters.per_site, Counter[int]()
     linked = _linked(graph, seeds) if filters.unlinked else None
+    trusted = _trusted(graph, filters.trust) if filters.trust else None
     for place, (page, score) in enumerate(ranked, 1):
         site = int(sites[page])
         if site in own or unwanted.get(page, place + 1) <= place or (per_site and count[site] >= per_site):
             continue
         if (filters.site and not any(page in each for each in inside)) or any(page in each for each in outside):
+            continue
+        if trusted is not None and not trusted(page):
             continue
         if language and graph.facts.language(page) != language:
             continue
@@ -180,3 +192,12 @@ def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:
     targets = {int(target) for seed in seeds for target in graph.links_from(seed).targets}
     wanted = set(seeds)
     return lambda page: page in targets or not wanted.isdisjoint(graph.links_from(page).targets.tolist())
+
+
+def _trusted(graph: Graph, seeds: tuple[str, ...]) -> Callable[[int], bool]:
+    """Whether trusted pages lead to a page."""
+    from cocite.kernels.codec.look_up import find_position
+    from cocite.related.ranks.trustrank import trusted_web
+
+    others = trusted_web(graph, seeds).untrusted
+    return lambda page: find_position(others, page) < 0

@@ -47,6 +47,9 @@ def pages_meant(graph: Graph, text: str, error: UnknownPage) -> UnknownPage:
     try:
         hits = open_search(graph).search(text, MAX_PAGES_MEANT).hits
     except BadStore:  # no search index, or a stale one
+        if graph.manifest.get("names") == graph.pages:  # an edge list
+            some = ", ".join(map(graph.address, range(min(graph.pages, MAX_PAGES_MEANT))))
+            return UnknownPage(f"{message}, whose names look like {some}: give one of them")
         return UnknownPage(f"{message}: give an address, or search for the words")
     if not hits:
         return UnknownPage(f"{message}, nor is a page with these words")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.text import clean, title_text
+from cocite.text import clean, heading_text, title_text
 
 Value = TypeVar("Value")
 MAX_PARENTS = 3
@@ -123,7 +123,7 @@ class Titles:
     def heading(self, page: int, section: int) -> str:
         """The heading of a section of a page, perhaps empty."""
         headings = self._headings[page]
-        return headings[section] if section < len(headings) else ""
+        return heading_text(headings[section]) if section < len(headings) else ""
 
     def _read_list(self, page: int) -> LinkList:
         links = self._graph.links_from(page)

@@ -110,6 +110,14 @@ def _nearest(graph: Graph, places: Iterable[list[Place]]) -> Strip | None:
     return None
 
 
+def listed(graph: Graph, page: int) -> Strip | None:
+    """Where a short list has a page beside others."""
+    best = graph.best_parents(page)
+    parents = _short(graph, (graph.links_to(page) if best is None else best)[:MAX_PARENTS])
+    found = (read_strip(graph, citing, (), (page,)) for citing in parents[:MAX_LISTS])
+    return next((strip for strip in found if strip is not None and len(strip.links) > 1), None)
+
+
 def common_lists(graph: Graph, one: int, other: int) -> list[int]:
     """Pages that link to both, the shortest lists first."""
     both = np.intersect1d(graph.links_to(one), graph.links_to(other))
@@ -132,7 +140,7 @@ def lists_about(graph: Graph, page: int, words: Sequence[str]) -> Iterator[int]:
 def _short(graph: Graph, pages: NDArray[np.uint32]) -> list[int]:
     """Pages with few enough links to be read, those with fewest first."""
     degrees = graph.out_degree[pages]
-    order = np.argsort(degrees, kind="stable")
+    order = np.lexsort((graph.names.address_keys(pages), degrees))
     return [int(page) for page in pages[order][degrees[order] <= MAX_LIST_LINKS]]
 
 

@@ -95,6 +95,7 @@ def answer_parts(task: BatchTask, parts: PartPages, processes: int | None) -> Ge
 
 def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> BatchPart:
     """The k best results for every page."""
+    method = method.trusting(filters.trust)
     chunk = max(1, min(CHUNK_PAGES, CHUNK_RESULTS // max(1, k)))
     parts = [_answer_chunk(web, method, pages[at : at + chunk], k, filters) for at in range(0, len(pages), chunk)]
     return BatchPart(*(np.concatenate(column) for column in zip(_collect([]), *parts, strict=True)))

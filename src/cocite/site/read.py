@@ -27,7 +27,7 @@ import zstandard
 
 from cocite import __version__
 from cocite.errors import BadSource
-from cocite.system import usable_cores
+from cocite.system import replacing, usable_cores
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
@@ -144,20 +144,10 @@ class PageCache:
                     for digest, page in pages.items()
                 ]
                 text = "\n".join([CACHE_FORMAT, *lines]).encode()
-                replace_file(self._pages, zstandard.compress(text, 1))
-            replace_file(self._stamps, json.dumps({"format": CACHE_FORMAT, "stamps": stamps, **about}).encode())
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file atomically. As `graph.export.replacing`, which would import far more."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_bytes(content)
-        with suppress(OSError):
-            unfinished.chmod(path.stat().st_mode & 0o777)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+                with replacing(self._pages) as unfinished:
+                    unfinished.write_bytes(zstandard.compress(text, 1))
+            with replacing(self._stamps) as unfinished:
+                unfinished.write_text(json.dumps({"format": CACHE_FORMAT, "stamps": stamps, **about}), "utf-8")
 
 
 def stamps_now(folder: Path, files: SiteFiles, cache: PageCache) -> dict[str, Stamp]:

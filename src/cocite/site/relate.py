@@ -145,7 +145,8 @@ class Relater:
         """Pages related to a page, best first. `choose` returns those to list: only these need words and links."""
         page, evidence = self.pages[at], dict[int, Sequence[Evidence]]()
         scores = self.method.relate(self.web, [page])
-        found = dict(self._allowed(at, scores.ranked(self.web.graph.in_degree, 10 * self.k + 100)))
+        ranked = scores.ranked(self.web.graph.in_degree, 10 * self.k + 100, self.web.graph.order)
+        found = dict(self._allowed(at, ranked))
 
         def explain(some: Iterable[int]) -> None:
             if missing := [other for other in some if other in found and other not in evidence]:
@@ -213,10 +214,11 @@ def mark_navigation(records: Sequence[Page]) -> None:
     repeated = Counter(group for own in groups for group in set(own.values()))
     max_same, max_texts = max(4, 0.03 * len(records)), max(5, 0.2 * len(records))
     for record, own in zip(records, groups, strict=True):
+        # once for each group: finding a tuple reads all of it
+        marked = {block for block, group in own.items() if len(group) > 2 and repeated[group] > 2}
         for link in record.links:
-            group = own.get(link.block, ())
             recurs = same[link.url, link.text] > max_same or texts[link.text] > max_texts
-            link.boilerplate = link.boilerplate or recurs or (len(group) > 2 and repeated[group] > 2)
+            link.boilerplate = link.boilerplate or recurs or link.block in marked
 
 
 def _groups(record: Page) -> dict[int | None, tuple[str, ...]]:

@@ -11,8 +11,9 @@ from posixpath import dirname, relpath
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from cocite.site.read import INSERTED_LIST, replace_file
+from cocite.site.read import INSERTED_LIST
 from cocite.site.relate import RelatedPage, RelatedSite
+from cocite.system import make_folder, replacing
 
 _PLACE = re.compile(
     INSERTED_LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
@@ -67,7 +68,7 @@ def write_fragments(folder: Path, made: RelatedSite, heading: str) -> list[Path]
     """A file for every page, under the name that the page has in its own folder; an empty one if there is nothing."""
     paths = [folder / file for file in made.files]
     for at, path in enumerate(paths):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_changed(path, fragment(made, at, heading).encode())
     return paths
 
@@ -92,4 +93,5 @@ def inserted(content: bytes, text: str) -> bytes:
 def write_changed(path: Path, content: bytes) -> None:
     """Write a file atomically, and only if it differs: what watches the file is not woken for nothing."""
     if not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
-        replace_file(path, content)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)

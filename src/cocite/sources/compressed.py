@@ -1,4 +1,4 @@
-"""Open files as byte streams of bounded memory: plain, or compressed with gzip, Zstandard or bzip2.
+"""Open files as byte streams of bounded memory: plain, or compressed with gzip, Zstandard, bzip2 or 7-Zip.
 
 The first bytes of a file decide, not its name. Of a damaged file the part before the damage is read, and the damage is
 counted. Decompression stops where a file expands beyond all proportion. The bytes read from disk are added to
@@ -8,6 +8,8 @@ counted. Decompression stops where a file expands beyond all proportion. The byt
 import bz2
 import io
 import re
+import shutil
+import subprocess
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -39,8 +41,8 @@ _DECODERS: tuple[tuple[re.Pattern[bytes], Callable[[], Any]], ...] = (
 _UNSUPPORTED = {
     b"PK\x03\x04": "a zip archive",
     b"PK\x05\x06": "an empty zip archive",
-    b"\xfd7zXZ": "an xz file",
     b"7z\xbc\xaf": "a 7z archive",
+    b"\xfd7zXZ": "an xz file",
     b"Rar!": "a RAR archive",
     b"\x04\x22\x4d\x18": "an lz4 file",
 }
@@ -61,6 +63,9 @@ def open_bytes(path: Path | IO[bytes], report: ReadReport) -> io.BufferedReader:
         first = raw.peek(8)
     except OSError as error:
         raise BadSource(f"Cannot read {name}: {error.strerror}; copy it to a file first") from error
+    if first.startswith(b"7z\xbc\xaf") and isinstance(path, Path):
+        raw.close()
+        return io.BufferedReader(_Stream(_unpacked(path, report), None), 1 << 20)
     for magic, what in _UNSUPPORTED.items():
         if first.startswith(magic):
             raw.close()
@@ -179,6 +184,25 @@ def _counted(raw: IO[bytes], name: str, report: ReadReport) -> Generator[bytes, 
             return
         report.read["bytes"] += len(piece)
         yield piece
+
+
+def _unpacked(path: Path, report: ReadReport) -> Generator[bytes, None, None]:
+    """Unpack a 7z archive by the program of 7-Zip, or that of libarchive, which write to a pipe."""
+    program = next(filter(None, map(shutil.which, ("7z", "7zz", "7za", "bsdtar"))), "")
+    if not program:
+        raise BadSource(f"{path} is a 7z archive: install 7-Zip (7z), or unpack it and give the file inside")
+    options = ["-xOf"] if Path(program).stem == "bsdtar" else ["e", "-so", "-bd", "-y"]
+    command = [program, *options, str(path.absolute())]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as work:
+        assert work.stdout is not None
+        try:
+            while piece := work.stdout.read(_READ):
+                yield piece
+            if work.wait():
+                why = f"{path.name}: {Path(program).name} failed"
+                report.skip("damaged compressed file: read up to the damage", why)
+        finally:
+            work.kill()
 
 
 def _inflated(

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from cocite.sources.records import Page, ReadReport, shorten
 
 Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
 
+Known = TypeVar("Known")
 _NEVER_SOURCES = re.compile(
     r"\.(?:css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|[to]tf|eot|pdf|mp[34]|webm|np[yz]|py|ipynb|toml|ya?ml)$",
     re.IGNORECASE,
@@ -28,12 +29,29 @@ _FILE_NAME = re.compile(
 )
 
 
+class SourceFolder:
+    """The folder that is being read, and what readers know about it: each is made once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: dict[Callable[[Path], Any], Any] = {}
+
+    def know(self, make: Callable[[Path], Known]) -> Known:
+        """What `make` returns for this folder."""
+        if make not in self._known:
+            self._known[make] = make(self.path)
+        return self._known[make]  # type: ignore[no-any-return]
+
+
 class ReadOptions(NamedTuple):
     """How to read a source."""
 
     base: str | None = None  # address of a source that has none of its own
     text: bool = True  # whether the texts of pages are wanted
     undirected: bool = False  # whether the links of edge lists count in both directions
+    see_also: IO[str] | None = None  # where links of "See also" sections of wikis go, instead of into pages
+    categories: bool = False  # whether the categories of wikis are links
+    folder: SourceFolder | None = None  # the folder that a file was found in
 
 
 DEFAULT_OPTIONS = ReadOptions()

@@ -7,13 +7,23 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.folders import address_under, checked_base, is_store, walk_files
-from cocite.sources.kinds import Items, ReadOptions, SourceKind, detect_kind, kind_choices, kind_of, source_kinds
+from cocite.sources.kinds import (
+    Items,
+    ReadOptions,
+    SourceFolder,
+    SourceKind,
+    detect_kind,
+    kind_choices,
+    kind_of,
+    source_kinds,
+)
 from cocite.sources.page_records import read_jsonl
 from cocite.sources.records import ReadReport, shorten
 
@@ -38,7 +48,7 @@ class Source:
 
 def open_source(
     spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True,
-    undirected: bool = False,
+    undirected: bool = False, see_also: IO[str] | None = None, categories: bool = False,
 ) -> Source:  # fmt: skip
     """Recognise a source: a file, a folder, `-` for standard input, or the address of a page to crawl from.
 
@@ -48,7 +58,7 @@ def open_source(
         raise BadSource("The name of a source is empty: give a file, a folder or an address")
     if kind is not None and kind not in source_kinds():
         raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kind_choices()}")
-    options = ReadOptions(None if base is None else checked_base(base), text, undirected)
+    options = ReadOptions(None if base is None else checked_base(base), text, undirected, see_also, categories)
     try:
         name, size, read = _reader(spec, Path(spec), report, kind, options)
     except OSError as error:
@@ -100,7 +110,7 @@ def _check_folder(spec: str, path: Path, kind: str | None) -> int:
 
 def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, options: ReadOptions) -> Items:
     """Read the files of a folder, whatever their kinds. Files that can't be read are counted, unless all fail."""
-    units: set[object] = set()
+    units, folder = set[object](), SourceFolder(path)
     known_suffixes: tuple[str, ...] = ()
     found, failure = False, None
     for file in walk_files(path):
@@ -119,7 +129,7 @@ def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, option
             units.add(identity)
             known_suffixes += chosen.suffixes if unit == path else ()
             base = options.base if unit == path or options.base is None else address_under(options.base, path, file)
-            for item in chosen.read(unit, report, options._replace(base=base)):
+            for item in chosen.read(unit, report, options._replace(base=base, folder=folder)):
                 found = True
                 yield item
         except BadSource as error:

@@ -6,7 +6,6 @@ without an address is skipped. Writing is atomic: a writer that is killed leaves
 
 import gzip
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from cocite.sources.edges.layout import are_named
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
 from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
 from cocite.sources.records import BATCH_LINKS, SCHEMA, Link, Page, ReadReport, expect_some
+from cocite.system import replacing
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -225,19 +225,6 @@ def compressing(file: IO[bytes], suffix: str, gzip_level: int = 6, zstd_level: i
             yield packed
     else:
         yield file
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path` that replaces it at the end, or is deleted after an error."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_parquet(path: Path, report: ReadReport, text: bool = True) -> Iterator[pa.RecordBatch]:

@@ -63,6 +63,8 @@ def check(call: str) -> Method:
     params = method.params
     if params.merge == PUBLISHED and params.merged_as_published != MERGED_NOTHING:
         raise BadParameter(f"Spark doesn't merge as published for {method.name}: give merge=true or merge=false")
+    if params.trust:
+        raise BadParameter("Spark doesn't compute trust, which takes all of the web: leave out trust")
     if params.seed != HASH_SEED:
         raise BadParameter(f"Spark chooses parents with the seed {HASH_SEED} only: leave out seed")
     if not _everything_counts(params) and params.parents > SAMPLE_PARENTS:
@@ -180,7 +182,7 @@ def _answer(web: SubWeb, method: Method, queries: NDArray[np.uint32], most: int,
         found, enough = [], np.zeros(len(queries), np.bool_)
         for i, page in enumerate(queries.tolist()):
             scores = alone.relate(web, [page])
-            found.append(list(islice(scores.ranked(graph.in_degree, most), most)))
+            found.append(list(islice(scores.ranked(graph.in_degree, most, graph.order), most)))
             enough[i] = is_enough(method.name, scores)
         counts = np.array([len(each) for each in found])
         pages = np.array([page for each in found for page, _ in each], np.int64)

@@ -56,7 +56,7 @@ class SubGraph(Graph):
         super().__init__(Arrays(arrays, {"id": "", "pages": len(numbers), "links": links}))
         self.numbers, self._pools = numbers, pools  # `numbers` of its pages, in the web
 
-    def links_to(self, page: int) -> Pages:
+    def pool(self, page: int) -> Pages:
         """The parents to choose from, in the order of choice if there are more than can be chosen."""
         return self._pools.of(page)
 

@@ -4,7 +4,8 @@ A section of n ≥ 2 links is the sum of its pages' word vectors (MEMBER_WORDS w
 its heading by rarity, of length HEADING_WEIGHT. Stop words are skipped, except in headings that have no other: *See
 Also* lists another kind of page than *Examples*. The MAX_CONTEXT_WORDS heaviest words are kept. A page is the sum of
 its sections, each by 1 / ln(2 + n), and of those of its same-name pages by SAME_NAME_WEIGHT times the cosine of the
-names. So pages in lists about the same things are similar, even if no list has both.
+names. So pages in lists about the same things are similar, even if no list has both. Of sections with the same sketch,
+which are mostly copies, a page has one: the two links of smallest hash (Broder, Glassman, Manasse & Zweig 1997, §2).
 
 Two passes, each in the order of pages. The first writes the words of every section to a file, and for every link a
 `Listing` to the file of its target's range. The second reads a range at a time, and sums up the mapped sections of
@@ -35,9 +36,10 @@ HEADING_WEIGHT = 0.8
 SAME_NAME_WEIGHT = 0.5
 SAMPLE_LINKS = 1 << 16  # in-links read of one page, about
 CHUNK_PAGES, LIST_CHUNK_PAGES, CHUNK_LISTINGS = 1 << 14, 1 << 9, 1 << 20
-LISTING_BYTES = 64  # of a listing while its range is read and sorted
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+LISTING_BYTES = 96  # of a listing while its range is read and sorted
 CACHED_TEXTS = 1 << 16
-Listing = np.dtype([("page", "<u4"), ("section", "<i8"), ("weight", "<f4")])
+Listing = np.dtype([("page", "<u4"), ("section", "<i8"), ("weight", "<f4"), ("sketch", "<u8")])
 """A page that a section lists, or whose same-name page it lists."""
 
 
@@ -76,10 +78,11 @@ class ListingFiles:
         self.paths = [folder / f"{number}.listings" for number in range(len(borders) - 1)]
         self._files = [path.open("wb") for path in self.paths]
 
-    def add(self, pages: NDArray[Any], sections: NDArray[Any], weights: NDArray[Any]) -> None:
+    def add(self, *columns: NDArray[Any]) -> None:
         """Add listings."""
-        some = np.empty(len(pages), Listing)
-        some["page"], some["section"], some["weight"] = pages, sections, weights
+        some = np.empty(len(columns[0]), Listing)
+        for name, values in zip(Listing.names or (), columns, strict=True):
+            some[name] = values
         self._waiting.append(some)
         self._count += len(some)
         if self._count > CHUNK_LISTINGS:
@@ -121,7 +124,7 @@ def context_words(
     for path, first, last in zip(listings.paths, listings.borders[:-1], listings.borders[1:], strict=True):
         some = np.fromfile(path, Listing)
         path.unlink()
-        some = some[np.argsort(some["page"], kind="stable")]
+        some = without_copies(some)
         starts = np.searchsorted(some["page"], np.arange(first, last + 1))
         groups = Groups(starts, np.ascontiguousarray(some["section"]), np.ascontiguousarray(some["weight"]))
         found.append(packed(summed(groups, sections, None, scratch)))
@@ -157,16 +160,34 @@ def write_sections(
         groups = Groups(np.concatenate([[0], size.cumsum()]), target, np.ones(len(target), np.float32))
         words.add(summed(groups, members, headings(blocks), scratch))
         number, weight = np.repeat(np.arange(count, count + len(size)), size), np.repeat(1 / np.log(2.0 + size), size)
+        sketch = sketches(graph.fingerprints[target], size)
         read = sampled(graph, keys[chosen] >> BLOCK_BITS, target, SAMPLE_LINKS)
-        number, weight, target = number[read], weight[read], target[read]
-        listings.add(target, number, weight)
+        number, weight, target, sketch = number[read], weight[read], target[read], sketch[read]
+        listings.add(target, number, weight, sketch)
         of = np.diff(named.indptr)[target]  # pages with the name of each target
         at = np.repeat(named.indptr[target] - np.cumsum(of) + of, of) + np.arange(of.sum())
-        listings.add(named.indices[at], number.repeat(of), SAME_NAME_WEIGHT * named.data[at] * weight.repeat(of))
+        weight = SAME_NAME_WEIGHT * named.data[at] * weight.repeat(of)
+        listings.add(named.indices[at], number.repeat(of), weight, sketch.repeat(of))
         count += len(size)
         progress("reading sections", len(starts) - 1, graph.pages)
     listings.flush()
     return words.mapped()
+
+
+def sketches(hashes: NDArray[np.uint64], size: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """For each link the sketch of its section: its two smallest hashes. Sections of `size` links follow each other."""
+    first, section = size.cumsum() - size, np.repeat(np.arange(len(size)), size)
+    ordered = hashes[np.lexsort((hashes, section))]
+    return np.repeat(ordered[first] * HASH_FACTOR ^ ordered[first + 1], size)
+
+
+def without_copies(listings: NDArray[Any]) -> NDArray[Any]:
+    """The listings by page and section; of those of a page with the same sketch the heaviest, then the first."""
+    some = listings[np.lexsort((listings["section"], -listings["weight"], listings["sketch"], listings["page"]))]
+    fresh = np.ones(len(some), np.bool_)
+    fresh[1:] = (some["page"][1:] != some["page"][:-1]) | (some["sketch"][1:] != some["sketch"][:-1])
+    some = some[fresh]
+    return some[np.lexsort((some["section"], some["page"]))]
 
 
 def summed(

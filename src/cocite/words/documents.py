@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import NOINDEX, rows_of
+from cocite.graph.arrays import GONE, NOINDEX, rows_of
 from cocite.graph.generation import Progress
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
@@ -110,7 +110,7 @@ def texts_of_pages(
     }
     for first in range(0, graph.pages, CHUNK_PAGES):
         count = min(CHUNK_PAGES, graph.pages - first)
-        hidden = (graph.arrays.part("page.kind", first, count) & NOINDEX > 0) | (
+        hidden = (graph.arrays.part("page.kind", first, count) & (NOINDEX | GONE) > 0) | (
             graph.names.alias_targets(first, count) >= 0
         )
         for page, is_hidden in enumerate(hidden.tolist(), first):

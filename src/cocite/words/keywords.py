@@ -2,8 +2,8 @@
 
 The words of a page with text are those of its title, headings and text. Of others, those of links to it: anchor texts
 and the headings above them, by the number of links that use each; if that gives no keyword, title and headings. A word
-of one list's headings alone says what the list is about, so it is not one. Stop words are those of the page's
-language; in texts of links, of the languages of all lists that link to it. Among
+of one list's headings alone says what the list is about, so it is not one. Stop words are those of English, which is
+quoted everywhere, and of the page's language; in texts of links, of the languages of all lists that link to it. Among
 equally frequent words the first are taken: titles before headings before text; anchor texts before headings, the most
 used first, then by alphabet. Nothing depends on the numbers of pages. Pages that ask not to be indexed have none.
 """
@@ -27,7 +27,7 @@ from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.words.documents import LinkTexts, texts_of_pages
 from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, arrays_of, is_starts
-from cocite.words.tokens import language_of, stop_words, terms_of
+from cocite.words.tokens import DEFAULT_LANGUAGE, language_of, stop_words, terms_of
 
 PER_PAGE = 20
 MAX_PER_PAGE = 1000
@@ -142,7 +142,7 @@ def counted_words(
     named = f"{own['title']}\n{own['headings']}"
     if own["text"]:
         words = Counter(terms_of(f"{named}\n{own['text'][:MAX_CHARACTERS]}"))
-        yield words, stop_words(language_of(words, declared))
+        yield words, stop_words(language_of(words, declared)) | stop_words(DEFAULT_LANGUAGE)
     linked, lists = Counter[str](), Counter[str]()
     for text, count in links.anchors:
         for term in terms(text):
@@ -153,9 +153,10 @@ def counted_words(
     for term, count in lists.items():
         if count > 1 or term in linked:
             linked[term] += count
-    yield linked, stop_words(language_of(linked)).union(*(stop_words(language) for language, _ in links.languages))
+    languages = {language_of(linked), DEFAULT_LANGUAGE, *(language for language, _ in links.languages)}
+    yield linked, frozenset().union(*map(stop_words, languages))
     words = Counter(terms_of(named[:MAX_CHARACTERS]))
-    yield words, stop_words(language_of(words, declared))
+    yield words, stop_words(language_of(words, declared)) | stop_words(DEFAULT_LANGUAGE)
 
 
 def choose(words: Counter[str], stop: frozenset[str], per_page: int) -> list[tuple[str, int]]:

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.budget import spend
 from cocite.kernels.words import best_matches
 from cocite.kernels.words.best_matches import ONE, MatchSpace, Similarities, Unmet
 from cocite.kernels.words.keyword_pairs import Rows
@@ -22,6 +23,7 @@ from cocite.words.relevance import Relevance
 Pages = NDArray[np.uint32]
 MAX_CACHED_VALUES = 1 << 24
 MAX_TABLE_VALUES = 1 << 25  # larger tables are filled in parts
+WORDS_PER_LINK = 16  # words to compare that take as long as decoding a link
 MAX_GRID_FREQUENCIES = 2048  # with no more, all pairs are computed of words that never occur together
 
 
@@ -67,6 +69,7 @@ class Likeness:
             known = self._known(own)
             for part in self._parts(others, len(own)):
                 some = others[part]
+                spend(int(self.sizes[some].sum()) / WORDS_PER_LINK)
                 space = self._space(int(self.sizes[some].sum()), len(own))
                 found = result[part]
                 done = best_matches.compare(own, known, self.unmet, self.words, some, self.weights, space, found)
@@ -89,6 +92,7 @@ class Likeness:
         order = np.lexsort((words, self.relevance.frequency[words]))
         sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
         count = best_matches.add_postings(index, words, values, order, postings, sums, touched)
+        spend(int(self.relevance.frequency[words].sum()) / WORDS_PER_LINK)
         found = touched[:count]
         return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), maximum)
 

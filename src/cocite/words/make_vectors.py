@@ -18,6 +18,8 @@ of text it is, so they count in word vectors. But no two pages are similar by st
 **Same-name pages** are linked under the same anchor text, as a project's site and its repository are. A page's name is
 the letters and digits of its anchor texts, by number of links; pages are compared by the cosine of their names. A name
 that more than MAX_NAME_PAGES pages have ("Documentation") is ignored. A list that has one of them would have the other.
+A name that is in the address of one page but not of the other isn't the same name: a list of clients for several
+languages calls one of them "Rust".
 """
 
 import re
@@ -82,7 +84,7 @@ def make_vectors(
             text_words[page] = min(len(words), 0xFFFF)
             words.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
             described[page] = add_link_words(words, links, terms)
-            names.add(page, links.anchors)
+            names.add(page, links.anchors, graph.address(page) if links.anchors else "")
             counted = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
             collected.add(page, counted)
             stopped.update({word for word, _ in counted} & stop_words(language_of(words, graph.facts.language(page))))
@@ -161,15 +163,17 @@ class AnchorNames:
     def __init__(self) -> None:
         self._pages, self._names, self._counts = array("L"), array("Q"), array("f")
 
-    def add(self, page: int, anchors: list[tuple[str, int]]) -> None:
-        """Add the anchor texts of a page."""
+    def add(self, page: int, anchors: list[tuple[str, int]], address: str) -> None:
+        """Add the anchor texts of a page. The lowest bit of a name is whether the address has it, too."""
         counted: Counter[str] = Counter()
         for text, count in anchors:
             if name := name_in(text):
                 counted[name] += count
+        spelled = letters_of(address) if counted else ""
         for name, count in counted.items():
             self._pages.append(page)
-            self._names.append(int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little"))
+            digest = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+            self._names.append(digest & ~1 | (name in spelled))
             self._counts.append(count)
 
     def same_name(self, pages: int) -> csr_array:
@@ -177,8 +181,9 @@ class AnchorNames:
         names, number = np.unique(np.array(self._names, np.uint64), return_inverse=True)
         place = np.array(self._counts, np.float32), (np.array(self._pages, np.int64), number)
         named = csr_array(place, shape=(pages, len(names)))
-        common = np.bincount(named.indices, minlength=len(names)) > MAX_NAME_PAGES
-        named.data[common[named.indices]] = 0
+        _, either = np.unique(names >> np.uint64(1), return_inverse=True)
+        common = np.bincount(either[named.indices]) > MAX_NAME_PAGES
+        named.data[common[either[named.indices]]] = 0
         named.eliminate_zeros()
         named = of_length_1(named)
         chunks, turned = chunks_of(pages, CHUNK_PAGES), csr_array(named.T)
@@ -188,11 +193,16 @@ class AnchorNames:
 def name_in(text: str) -> str:
     """The name in an anchor text, or ""."""
     path = _PATH.fullmatch(text)
-    text = unicodedata.normalize("NFKC", path[1] if path else text).casefold()
-    # Besides letters and digits, keep the marks of letters: vowels, in many scripts.
-    letters = (c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M")
-    name = text if text.isascii() and text.isalnum() else "".join(letters)
+    name = letters_of(path[1] if path else text)
     return name if len(name) in NAME_CHARACTERS and name not in GENERIC_NAMES else ""
+
+
+def letters_of(text: str) -> str:
+    """The letters and digits of a text, in lower case, with the marks of letters: vowels, in many scripts."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if text.isascii() and text.isalnum():
+        return text
+    return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 
 def closest(cosines: csr_array, first: int) -> csr_array:

@@ -116,5 +116,5 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     return {}, arrays | others
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 11, pack_vectors, read_vectors)
+VECTORS = WordData("vectors", "index of word vectors", "search", 12, pack_vectors, read_vectors)
 open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Unpack
 
@@ -21,6 +21,7 @@ class Limits(NamedTuple):
     parents: int
     window: int
     children: int
+    copies: bool = False  # lists that have the page in the same run of links count once
 
 
 def rarity(links: int) -> float:
@@ -53,6 +54,34 @@ def together(
     return [(blocks, target, value) for blocks, target, value in found if target != page]
 
 
+def counted_parents(view: View, page: int, chosen: Collection[int], window: int, copies: bool) -> dict[int, float]:
+    """The part of each parent's section beyond chance; 1 if there are fewer than 20. With `copies` without them."""
+    web, of = view.web, view.originals(page, chosen, window)
+    kept = [parent for parent in chosen if of[parent] == parent] if copies and view.merge is True else list(chosen)
+    of_all = max(1.0, web.in_degree(page) / max(1, len(chosen)))
+    lists = sum(bool(links) for links in web.links.values())
+    others = max(1.0, lists - len(chosen) * of_all + 1)
+
+    def by_chance(target: int) -> float:
+        with_page = sum(target in view.window(parent, page, window) for parent in chosen)
+        elsewhere = max(0.0, web.in_degree(target) - with_page * of_all)
+        return (len(kept) - 1) * min(1.0, elsewhere / others)
+
+    found = dict.fromkeys(kept, 1.0)
+    for parent in kept if len(kept) >= 20 else ():
+        links, shown = view.links(parent), view.window(parent, page, window)
+        block = next(link.block for link in links if link.target == page)
+        section = [link.target for link in links if link.target in shown and link.block == block >= 0]
+        explained, variance = 0.0, 0.0
+        for target in section:
+            e, o = by_chance(target), sum(target in view.window(one, page, window) for one in kept if one != parent)
+            explained += e / (o + 1)
+            variance += e**3 / (e + 1) ** 4
+        if section:
+            found[parent] = max(0.0, 1 - (explained + 2 * math.sqrt(variance)) / len(section))
+    return found
+
+
 def by_links(
     view: View, page: int, never: Collection[int], limits: Limits, most: int, elsewhere: float, near: float,
     popularity: float,
@@ -70,7 +99,8 @@ def by_links(
     next_one = sorted(rounded.values(), reverse=True)[most] if len(rounded) > most else 0.0
     best = {each: found[each] for each, value in rounded.items() if value > next_one}
     like_best = {
-        one: first_step(view, one, {*never, one}, Limits(100, 100, 100), elsewhere, near, popularity)[0] for one in best
+        one: first_step(view, one, {*never, one}, Limits(100, 100, 100, limits.copies), elsewhere, near, popularity)[0]
+        for one in best
     }
     mean: dict[int, float] = {}
     for each in {*found, *(other for alike in like_best.values() for other in alike)}:
@@ -88,12 +118,13 @@ def first_step(
     web, chosen = view.web, view.random_parents(page, limits.parents)
     shown = view.children(page)[: limits.children]
     one_site = {view.unit(parent) for parent in chosen} == {view.unit(page)}
+    weights = counted_parents(view, page, chosen, limits.window, limits.copies)
     sums: dict[bool, dict[int, float]] = {True: defaultdict(float), False: defaultdict(float)}
-    for group in view.groups(chosen, units=not one_site):
+    for group in view.groups(weights, units=not one_site):
         values: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for parent in group:
             for in_section, target, value in together(view, parent, page, limits.window, elsewhere, near):
-                values[in_section, view.node(target)].append(value)
+                values[in_section, view.node(target)].append(weights[parent] * value)
         for (in_section, candidate), each in values.items():
             if candidate not in never:
                 sums[in_section][candidate] += math.sqrt(sum(each) * max(each))
@@ -118,10 +149,10 @@ def first_step(
     for candidate, value in direct.items():
         shared[candidate] += value
 
-    size = sum(rarity(web.out_degree(parent)) for parent in chosen)
+    size = sum(weight * rarity(web.out_degree(parent)) for parent, weight in weights.items())
     size += sum(rarity(web.in_degree(child)) for child in shown)
     size += rarity(web.out_degree(page)) + rarity(web.in_degree(page))  # its own parent and its own child
-    n = len(chosen) + len(shown) + 2
+    n = sum(weight > 0 for weight in weights.values()) + len(shown) + 2
     found: dict[int, float] = defaultdict(float)
     for candidate, value in shared.items():
         if candidate not in never and value > 0:
@@ -162,6 +193,7 @@ def auto(
     near: float = 0.12,
     best: int = 5,
     popularity: float = 0.18,
+    copies: bool = False,
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
     texts: bool = False,
@@ -175,7 +207,7 @@ def auto(
     @cache
     def around(view: View, page: int, never: frozenset[int]) -> dict[int, float]:
         links, listed = by_links(
-            view, page, never, Limits(parents, window, children), best, elsewhere, near, popularity
+            view, page, never, Limits(parents, window, children, copies), best, elsewhere, near, popularity
         )
         scores = {other: value for other, value in links.items() if value > 0}
         for other, value in (words or {}).get(page, {}).items():
@@ -260,11 +292,12 @@ def same_name_pages(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[i
 
 def context_words(
     blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
-    headings: Sequence[Mapping[str, float]], stop: Collection[str] = (),
+    headings: Sequence[Mapping[str, float]], hashes: Callable[[int], int], stop: Collection[str] = (),
 ) -> dict[int, dict[str, float]]:  # fmt: skip
     """The words of the sections that list each page or its same-name pages; headings by the rarity of their words.
 
-    Stop words are skipped, except in a heading that has no other.
+    Stop words are skipped, except in a heading that has no other. Of sections with the same two links of smallest hash,
+    the one that counts most for a page counts, or the first.
     """
     content = {
         page: {word: weight for word, weight in each.items() if word not in stop} for page, each in words.items()
@@ -283,9 +316,14 @@ def context_words(
     found = {}
     for page in {page for block in blocks for page in block} | set(named):
         total = defaultdict(float)
+        copies: dict[frozenset[int], list[tuple[float, int]]] = defaultdict(list)
         for other, share in {page: 1.0, **{other: 0.5 * alike for other, alike in named.get(page, {}).items()}}.items():
-            for block, said in zip(blocks, of_block, strict=True):
-                for word, weight in said.items() if other in block else ():
-                    total[word] += share * weight * rarity(len(block))
+            for number, block in enumerate(blocks):
+                if other in block and len(block) > 1:
+                    sketch = frozenset(sorted(block, key=hashes)[:2])
+                    copies[sketch].append((-round(share * rarity(len(block)), 6), number))
+        for weight, number in map(min, copies.values()):
+            for word, value in of_block[number].items():
+                total[word] -= weight * value
         found[page] = of_length_1(total, 24)
     return found

@@ -282,11 +282,31 @@ class View:
             found.unit_name = "none" if len({self.unit(page) for page in (*seeds, *linking)}) == 1 else "site"
         return found
 
-    def groups(self, pages: Iterable[int], units: bool = True) -> list[set[int]]:
-        """Pages on one unit (unless `units` is false), and near-duplicates, together; transitively."""
+    def originals(self, page: int, parents: Iterable[int], window: int) -> dict[int, int]:
+        """Of each parent the one that it is a copy of: one that has the page in the same run, or a near-duplicate."""
+        found: dict[int, int] = {}
+        runs: dict[tuple[int, ...], int] = {}
+        near: dict[int, int] = {}
+        for parent in sorted(parents, key=lambda parent: (-self.web.in_degree(parent), parent)):
+            shown = {page, *self.window(parent, page, window)}
+            links = [link for link in self.links(parent) if link.target in shown]
+            targets = [link.target for link in links]
+            some = [tuple(targets[at : at + 3]) for at in range(len(targets) - 2)]
+            some = [run for run in some if page in run] if links[targets.index(page)].block >= 0 else []
+            same = [near[self.original(parent)]] if self.original(parent) in near else []
+            same += [runs[run] for run in some if run in runs]
+            found[parent] = near[self.original(parent)] = same[0] if same and self.merge is True else parent
+            runs |= dict.fromkeys(some, parent) if found[parent] == parent else {}
+        return found
+
+    def groups(
+        self, pages: Iterable[int], units: bool = True, copies: Mapping[int, int] | None = None
+    ) -> list[set[int]]:
+        """Pages on one unit (unless `units` is false), near-duplicates, and `copies` of one, together; transitively."""
 
         def together(a: int, b: int) -> bool:
-            return (units and self.unit(a) == self.unit(b)) or self.original(a) == self.original(b)
+            one = self.original(a) == self.original(b) or (copies is not None and copies[a] == copies[b])
+            return one or (units and self.unit(a) == self.unit(b))
 
         pages = list(pages)
         return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])

@@ -115,6 +115,21 @@ def test_in_links_multiply_what_is_beyond_chance(place: Path) -> None:
     assert found[S] == pytest.approx(math.sqrt(3**0.18 * (s - 3 / 25 * s)), rel=1e-5)
 
 
+def test_lists_that_chance_explains_count_less(place: Path) -> None:
+    """Of 40 lists, 20 have u and s, and 5 of the others s: by chance 19 · 5 / 21 of the other 19 would have it."""
+    lists = [Page(f"https://list{n}.example/", links=[Link(U, block=0), Link(S, block=0)]) for n in range(20)]
+    others = [
+        Page(f"https://other{n}.example/", links=[Link(S if n < 5 else f"https://y{n}.example/"), Link(V)])
+        for n in range(20)
+    ]
+    found = scores(place, [*lists, *others])
+    e = 19 * 5 / 21
+    weight = 1 - e / 20 - 2 * math.sqrt(e**3 / (e + 1) ** 4)
+    s = 20 * weight * (r(2) + 0.12 + 0.1 * r(2))
+    assert 0 < weight < 1
+    assert found[S] == pytest.approx(math.sqrt(25**0.18 * (s - 25 / 80 * s)), rel=1e-5)
+
+
 def test_pages_of_one_site_count_as_the_root_of_their_number(place: Path) -> None:
     """Four pages of one site and one of another link to u and s: √4 + 1 times r(2).
 

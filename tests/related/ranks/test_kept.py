@@ -11,8 +11,10 @@ import pytest
 
 import cocite
 from cocite.errors import BadStore
+from cocite.graph.build.maintain import compact
 from cocite.graph.side import list_sides
 from cocite.graph.store import Graph
+from cocite.operations.store.info import describe
 from cocite.related import ranks
 from cocite.related.ranks import pagerank
 from cocite.web import Web
@@ -59,10 +61,34 @@ def test_commands_are_quoted_for_the_shell(place: Path) -> None:
     assert split(command) == ["cocite", "rank", "-i", str(graph.path), "--by", "hubrank(bias=authorities)"]
 
 
-def test_stale_after_add(graph: Graph) -> None:
+def test_lagging_after_add(graph: Graph) -> None:
+    """Pages keep their numbers, so an older rank is used; it says that it lags, and new pages have no value."""
+    wanted = ranks.rank("pagerank")
+    before = wanted.compute(graph)
+    wanted.keep(graph, before)
+    assert not ranks.kept(graph, "pagerank").lagging
+    for name in ("name:00009", "name:00007"):
+        extend(graph.path, [page(name, "name:00000")])
+        found, info = ranks.kept(Graph(graph.path), "pagerank"), describe(graph.path)
+        assert found.lagging
+        assert found.values[:5].tolist() == before.values.tolist()
+        assert not found.values[5:].any()
+        assert (info["ranks"], info["lagging_ranks"]) == ({"pagerank": False}, ["pagerank"])
+    changed = Graph(graph.path)
+    wanted.keep(changed, wanted.compute(changed))
+    found, info = ranks.kept(changed, "pagerank"), describe(graph.path)
+    assert not found.lagging
+    assert found.values.tolist() == wanted.compute(changed).values.tolist()
+    assert len(found.values) == 7 and found.values.all()
+    assert (info["ranks"], info["lagging_ranks"]) == ({"pagerank": True}, [])
+
+
+def test_stale_after_a_rewrite(graph: Graph) -> None:
+    """Pages get other numbers, so an older rank is refused."""
     wanted = ranks.rank("pagerank")
     wanted.keep(graph, wanted.compute(graph))
     extend(graph.path, [page("name:00009", "name:00000")])
+    compact(graph.path)
     changed = Graph(graph.path)
     with pytest.raises(
         BadStore, match=r"made before the store was changed: make it again with cocite rank .* --by pagerank"
@@ -93,8 +119,9 @@ def test_a_failure_leaves_the_store_as_it_was(graph: Graph) -> None:
         raise KeyboardInterrupt
 
     for name in ranks.names():
+        seeds = {"seeds": ("name:00000",)} if name == "trustrank" else {}
         with pytest.raises(KeyboardInterrupt):
-            ranks.rank(name).compute(graph, interrupt)
+            ranks.rank(name, seeds).compute(graph, interrupt)
     assert files(graph.path) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,20 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 from tests.conftest import long
 from tests.graph.webs import examples
+from tests.related.methods.test_layers import history
 from tests.related.ranks import naive_ranks
 from tests.related.ranks.webs import graphs, matrix_of
 from tests.webs import numbered_graph
 
 EXACT = "tolerance=1e-13, rounds=3000"
+
+
+def every_rank(graph: Graph, **given: Any) -> list[ranks.Rank]:
+    """All ranks with some parameters; the one that starts from pages starts from one with links."""
+    seed = graph.address(int(graph.out_degree.argmax()))
+    return [
+        ranks.rank(name, {**given, **({"seeds": (seed,)} if name == "trustrank" else {})}) for name in ranks.names()
+    ]
 
 
 def values(graph: Graph, call: str, threads: int = 2) -> Any:
@@ -172,21 +182,35 @@ def test_blogs_as_networkx_has_them(shared: Path, place: Path) -> None:
 def test_the_same_for_any_number_of_threads(small_blocks: None) -> None:
     random = np.random.default_rng(5)
     graph = numbered_graph(200, [(a, b) for a, b in random.integers(0, 200, (900, 2)).tolist() if a != b])
-    for name in ranks.names():
-        one, two, five = (values(graph, name, threads) for threads in (1, 2, 5))
+    for rank in every_rank(graph):
+        one, two, five = (rank.compute(graph, threads=threads).values for threads in (1, 2, 5))
+        assert np.isfinite(one).all() and one.any()
         assert one.tolist() == two.tolist() == five.tolist()
+
+
+def test_pages_that_are_gone_have_no_part() -> None:
+    """On a store with layers, ranks are those of a store that was built at once."""
+    gone = 0
+    for seed in range(8):
+        layered, whole = history(seed)
+        order, gone = layered.names.in_order(), gone + layered.pages - len(layered)
+        for rank in every_rank(whole, tolerance=1e-12):
+            found, wanted = rank.compute(layered).values, rank.compute(whole).values
+            assert found[order] == pytest.approx(wanted, abs=1e-6), (seed, rank)
+            assert found.sum() == pytest.approx(found[order].sum()), "what is gone has nothing"
+    assert gone
 
 
 def test_rounds_and_residual_are_reported() -> None:
     random = np.random.default_rng(6)
     graph = numbered_graph(100, [(a, b) for a, b in random.integers(0, 100, (400, 2)).tolist() if a != b])
-    for name in ranks.names():
+    for rank in every_rank(graph):
         for rounds in (1, 2, 3, 5):
-            few = ranks.rank(f"{name}(rounds={rounds}, tolerance=1e-12)").compute(graph)
+            few = replace(rank, params=replace(rank.params, rounds=rounds, tolerance=1e-12)).compute(graph)
             assert (few.rounds, few.converged) == (rounds, False)
         assert few.residual > 1e-12
         read = Counter[str]()
-        many = ranks.rank(name).compute(graph, lambda stage, links, _, read=read: read.update({stage: links}))
+        many = rank.compute(graph, lambda stage, links, _, read=read: read.update({stage: links}))
         assert many.converged
         assert many.residual <= 1e-8
         assert 2 < many.rounds < 200

@@ -174,6 +174,7 @@ def show_next(screen: Screen, graph: Graph) -> None:
         ("links homes.example/~tom/links.html", "a list, with its sections"),
         ("info", "what the store has"),
         ("demo --open", "the same in a browser"),
+        ("get --list", "public webs to download, such as the awesome lists"),
         ("build --help", "a store of your own: crawls, bookmarks, …"),
     )
     texts = [(line if line.startswith("export") else f"{program()} {line}", note) for line, note in lines]

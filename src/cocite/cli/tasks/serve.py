@@ -67,6 +67,9 @@ class Serve(Task):
         0.0, "Requests per second of one client, per process (0: any number)", metavar="N", minimum=0
     )
     read_keys: str = parameter("", "Answer only who sends one of the keys in this file, one per line", metavar="FILE")
+    write_key: str = parameter(
+        "", "Let who sends this key write; better in the environment: COCITE_SERVE_WRITE_KEY", metavar="KEY"
+    )
     metrics_port: int = parameter(
         0, "Serve /metrics at a port of its own (0: at the same one)", metavar="PORT", minimum=0, maximum=65535
     )
@@ -77,7 +80,7 @@ class Serve(Task):
     def do(self, progress: object) -> None:
         """Serve until a signal ends it."""
         with _installed("Serving", "serve"):
-            from cocite.http.access import read_keys
+            from cocite.http.access import checked_key, read_keys
             from cocite.http.run import address_of, listen, serve
             from cocite.http.settings import LOCAL_PROXIES, Settings
         from cocite.evaluate.tokens import rater_links
@@ -85,7 +88,7 @@ class Serve(Task):
 
         store, study = Path(self.index), Path(self.study) if self.study else None
         read_current(store)  # fails before anything starts
-        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate"
+        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate", "write_key"
         keys = Path(self.read_keys) if self.read_keys else None
         settings = Settings(
             store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study, names=self.name,
@@ -96,6 +99,8 @@ class Serve(Task):
             rater_links(study, "")  # fails before anything starts
         if keys is not None:
             read_keys(keys)
+        if self.write_key:
+            checked_key(self.write_key)
         listening = listen(settings)
         click.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
         if study is not None:

@@ -108,15 +108,14 @@ def show_found(screen: Screen, asked: Any, result: Answers | IndexBuilt) -> None
 
 
 def show_hubs(screen: Screen, asked: Any, result: Answers) -> None:
-    """Hubs with the best reason, then what each round explored."""
+    """Hubs with the best reason, then how many pages were explored."""
+    wide = score_width(result)
     for answer in result:
-        title = screen.title(answer.title, answer.page)
-        screen.page(title, answer.url, Cell(str(answer.rank), 3, "dim", True), style="bold")
-        screen.line((f"{answer.score:.6g}  {'; '.join(brief(answer.reasons))}", "dim"), indent=5)
-    for step in result.steps:
-        whole = "not counted" if step["untrimmed"] is None else f"{step['untrimmed']:,}"
-        explored = f"explored {step['explored']:,} of {step['met']:,} pages"
-        screen.line((f"Distance {step['distance']}: ", "dim"), explored, (f"; without trimming {whole}", "dim"))
+        show_answer(screen, answer, wide, False)
+    if result.steps:
+        explored, met = (sum(step[name] for step in result.steps) for name in ("explored", "met"))
+        away = count(result.steps[-1]["distance"], "link")
+        screen.line((f"Explored {explored:,} of {count(met, 'page')} up to {away} away", "dim"))
 
 
 def show_groups(screen: Screen, asked: Any, result: PageGroups) -> None:
@@ -142,30 +141,30 @@ def show_comparison(screen: Screen, asked: Any, result: Comparison) -> None:
     ranks = {name: {answer.url: answer.rank for answer in answers} for name, answers in result.by_method.items()}
     every = [answer for answers in result.by_method.values() for answer in answers]
     titles = {answer.url: screen.title(answer.title, answer.page) for answer in every}
-    # Names that don't fit into their columns are cut; the table below has them in full.
-    longest = max(map(len, names))
-    wide = max(4, min(longest, screen.width * 7 // 10 // len(names) - 2)) if screen.live else 0
-    first_wide = min(longest, 24) if screen.live else 0
+    times = [f"{each.milliseconds:.{each.milliseconds < 10:d}f}" for each in result.by_method.values()]
+    wide = max(map(len, times)) if screen.live else 0
 
     def cells(texts: Any, style: str = "") -> list[Cell]:
         return [Cell(str(text), wide, style, True) for text in texts]
 
-    heads = [name[:wide] if wide else name for name in names]
-    screen.row(*cells(heads, "bold"), Cell("page", style="bold"))
+    show_heads(screen, names, wide)
     for url, _ in result.votes():
-        places = cells(ranks[each].get(url, "·") for each in names)
-        if screen.live:
-            screen.row(*places, Cell(titles[url] or short_address(url)))
-        else:
-            screen.row(*places, Cell(titles[url] or url), Cell(url if titles[url] else ""))
+        screen.page(titles[url], url, *cells(ranks[each].get(url, "·") for each in names))
     screen.blank()
     screen.line(("Results in common", "bold"))
-    screen.row(Cell("", first_wide), *cells(heads, "dim"))
-    for first in names:
-        overlaps = cells(result.overlap(first, second) for second in names)
-        screen.row(Cell(first, first_wide, "dim"), *overlaps)
-    times = cells((f"{each.milliseconds:.{each.milliseconds < 10:d}f}" for each in result.by_method.values()), "dim")
-    screen.row(Cell("ms", first_wide, "dim"), *times)
+    for at, first in enumerate(names):
+        shown = names[: at + 1] if screen.live else names  # a terminal shows the half below the diagonal
+        screen.row(Cell(first, max(map(len, names)), "dim"), *cells(result.overlap(first, second) for second in shown))
+    screen.row(Cell("ms", max(map(len, names)), "dim"), *cells(times, "dim"))
+
+
+def show_heads(screen: Screen, names: list[str], wide: int) -> None:
+    """The heads of columns: on a terminal each on a line of its own, above lines that lead to its column."""
+    if not screen.live:
+        screen.row(*(Cell(name) for name in (*names, "page")))
+        return
+    for at, name in enumerate(names):
+        screen.row(*[Cell("│", wide, "dim", True)] * at, Cell(name, wide - 1 + len(name), "bold", True))
 
 
 def show_batch(screen: Screen, asked: Batch, result: BatchSummary) -> None:

@@ -1,12 +1,15 @@
 """How commands that build, change and describe a store show what they did: build, check, info, links, rank, …"""
 
+import re
+import shlex
 from typing import Any
 
 from cocite.cli.terminal import Cell, Screen, cut_middle, rate, seconds, short_address, size
-from cocite.operations.store.build import Add, BuildResult, Remove
+from cocite.operations.store.build import Add, BuildResult, Compact, Remove
 from cocite.operations.store.check import CheckResult
 from cocite.operations.store.clicks import ClicksResult
 from cocite.operations.store.export import Exported
+from cocite.operations.store.get import Get, Got, RecipeList
 from cocite.operations.store.links import Citation, LinksAround, Section
 from cocite.operations.store.methods import MethodList, Methods
 from cocite.operations.store.rank import RankResult
@@ -27,6 +30,7 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
     """What a build made: pages, links, time, size, and what was skipped."""
     built, sites, index = result.built, result.manifest["sites"], result.indexed
     verb = "Added to" if isinstance(asked, Add) else "Built"
+    verb = "Compacted" if isinstance(asked, Compact) else verb
     verb = f"Removed {count(len(set(asked.urls)), 'page')} from" if isinstance(asked, Remove) else verb
     screen.line(f"{verb} ", (str(built.path), "bold"))
     working = max(1e-9, built.seconds - result.compiling)
@@ -48,6 +52,23 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
     for name, value, note in facts:
         screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
     show_skipped(screen, built.report, ("bytes", "pages", "links"))
+
+
+def show_got(screen: Screen, asked: Get, result: RecipeList | Got) -> None:
+    """The webs that can be had; or what was built, and what to try on it."""
+    if isinstance(result, RecipeList):
+        for recipe in result.recipes:
+            takes = f"{recipe.size_mb:,} MB to download, {recipe.store_mb:,} MB of disk, {recipe.minutes} min to build"
+            screen.row(Cell(recipe.name, 22, "bold"), Cell(recipe.about), indent=0)
+            screen.row(Cell("", 22), Cell(f"about {takes}; from {recipe.publisher}", style="dim"))
+        screen.line(("cocite get NAME downloads and builds one", "dim"))
+        return
+    show_built(screen, asked, result)
+    screen.row(Cell("files", 6, "dim"), Cell(str(result.downloads), style="dim"), indent=2)
+    screen.line(("Try next", "bold"))
+    store = shlex.quote(str(result.built.path))
+    for command in (f"{result.recipe.try_} -i {store}", f"info -i {store}", f"serve -i {store} --open"):
+        screen.line((f"cocite {command}", "cyan"), indent=2)
 
 
 def show_skipped(screen: Screen, report: Any, counted: tuple[str, ...]) -> None:
@@ -109,7 +130,7 @@ def show_check(screen: Screen, asked: Any, result: CheckResult) -> None:
 def removed_pages(manifest: dict[str, Any]) -> int:
     """The number of removed pages; 0 if a damaged manifest doesn't have it."""
     try:
-        return int(manifest["arrays"]["removed"]["length"])
+        return int(manifest["removed"] if "removed" in manifest else manifest["arrays"]["removed"]["length"])
     except (KeyError, TypeError, ValueError):
         return 0
 
@@ -127,11 +148,20 @@ def show_info(screen: Screen, asked: Any, result: Facts) -> None:
     for name in names:
         if found[name] or name in ("pages", "links"):
             screen.row(Cell(name, 8, "dim"), Cell(f"{int(found[name]):,}", wide, right=True), indent=2)
-    for what, fresh in (("ranks kept", True), ("stale ranks", False)):
-        if ranks := [name for name, good in found["ranks"].items() if good == fresh]:
+    late = found.get("lagging_ranks", ())  # used, but of an earlier state
+    states = {name: "ranks kept" if fresh else "stale ranks" for name, fresh in found["ranks"].items()}
+    states |= dict.fromkeys(late, "lagging ranks")
+    for what in ("ranks kept", "lagging ranks", "stale ranks"):
+        if ranks := [name for name, state in states.items() if state == what]:
             screen.row(Cell(what, style="dim"), Cell(", ".join(ranks)), indent=2)
     if found["clicks"]:
         screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
+    if layers := found.get("layers"):
+        new, total = sum(layer["new"] for layer in layers), size(sum(layer["bytes"] for layer in layers))
+        what = f"with {count(new, 'new page')}, {total}; until cocite compact, these lag: {', '.join(found['lagging'])}"
+        screen.row(
+            Cell("layers", 8, "dim"), Cell(f"{len(layers):,}", wide, right=True), Cell(what, style="dim"), indent=2
+        )
     screen.blank()
     show_parts(screen, found)
     screen.blank()
@@ -140,7 +170,7 @@ def show_info(screen: Screen, asked: Any, result: Facts) -> None:
         counts = f"{count(source['records'], 'record')}, {count(source['links'], 'link')}"
         files = [f"{number:,} {kind}" for kind, number in sorted(source.get("files", {}).items())]
         counts += f" (files: {', '.join(files)})" if files else ""
-        screen.row(Cell(source["source"]), Cell(source["kind"], style="cyan"), Cell(counts, style="dim"), indent=4)
+        screen.line(source["source"], (f"  {source['kind']}", "cyan"), (f"  {counts}", "dim"), indent=4)
     if found["skipped"]:
         screen.line(("skipped in the last change", "dim"), indent=2)
         show_reasons(screen, found["skipped"], {})
@@ -192,9 +222,7 @@ def show_methods(screen: Screen, asked: Methods, result: MethodList) -> None:
             continue
         screen.blank()
         for paragraph in about.description.split("\n\n"):
-            joined = paragraph.startswith((" ", "-", "|")) or "\n " in paragraph  # lists and formulas stay
-            for line in paragraph.splitlines() if joined or not screen.live else [paragraph.replace("\n", " ")]:
-                screen.line(line, indent=2)
+            show_paragraph(screen, paragraph)
             screen.blank()
         for each in about.parameters:
             value = "" if each.default == () else each.default
@@ -203,6 +231,20 @@ def show_methods(screen: Screen, asked: Methods, result: MethodList) -> None:
     if not asked.name:
         screen.blank()
         screen.line(("cocite methods METHOD shows the parameters of a method", "dim"))
+
+
+def show_paragraph(screen: Screen, paragraph: str) -> None:
+    """Text, or the items of a list, wrapped by a terminal; formulas and tables as they are."""
+    if not screen.live or paragraph.startswith((" ", "|")):
+        for line in paragraph.splitlines():
+            screen.line(line, indent=2)
+        return
+    for item in re.split(r"\n(?=- |\d+\. )", paragraph):
+        mark, text = re.fullmatch(r"(- |\d+\. )?(.*)", " ".join(item.split())).groups("")  # type: ignore[union-attr]
+        if mark:
+            screen.entry(Cell(mark.strip(), 2), text, indent=2)
+        else:
+            screen.line(text, indent=2)
 
 
 def show_links(screen: Screen, asked: Any, result: LinksAround) -> None:

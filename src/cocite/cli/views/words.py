@@ -25,11 +25,16 @@ def show_keywords(screen: Screen, asked: Any, result: KeywordsFound | KeywordsOf
 
 
 def show_words(screen: Screen, chosen: Sequence[Keyword | PageKeyword], times: list[str]) -> None:
-    """Keywords with their relevance and how many pages have them."""
+    """Keywords with how often they occur, how many pages have them, and their relevance."""
     wide = min(40, max((len(keyword.word) for keyword in chosen), default=0))
     for keyword, often in zip(chosen, times, strict=True):
-        value, pages = Cell(f"{keyword.relevance:.6g}", 12, "cyan", True), Cell(count(keyword.pages, "page"), 0, "dim")
-        screen.row(value, Cell(keyword.word, wide), Cell(often, max(map(len, times)), right=True), pages)
+        value, pages = f"{keyword.relevance:.6g}", Cell(count(keyword.pages, "page"), 11, right=True)
+        if not screen.live:
+            screen.row(Cell(value), Cell(keyword.word), Cell(often), pages)
+            continue
+        cells = [Cell(often, max(map(len, times)), "dim", True)] if often else []
+        value = f"relevance {keyword.relevance:.3g}"
+        screen.row(Cell(keyword.word, wide, "bold"), *cells, pages, Cell(value, 0, "dim"), indent=2)
 
 
 def show_communities(screen: Screen, asked: Any, result: CommunitiesFound) -> None:
@@ -52,7 +57,7 @@ def show_communities(screen: Screen, asked: Any, result: CommunitiesFound) -> No
 def show_community(screen: Screen, each: CommunityResult) -> None:
     """A community: its name and keywords, authorities and hubs, and the noise pages around it."""
     words = ", ".join(each.keywords) or "no keywords"
-    screen.line((each.name, "bold"), f"  {words}", (f"  {count(each.pages, 'page')}", "dim"))
+    screen.line((words, "bold green"), (f"  {count(each.pages, 'page')}, {each.name}", "dim"))
     for name, members in (("authorities", each.authorities), ("hubs", each.hubs)):
         screen.line((name, "dim"), indent=2)
         for member in members:

@@ -34,7 +34,7 @@ def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: W
 
     def best(pages: Pages) -> Pages:
         chosen = np.zeros((len(pages), BEST_PARENTS), np.uint32)
-        verify(parents.best_of_all(into, pages, into.degree, BEST_PARENTS, chosen))
+        verify(parents.best_of_all(into, pages, BEST_PARENTS, chosen))
         return chosen.ravel()
 
     def sample(pages: Pages) -> Pages:
@@ -58,7 +58,11 @@ def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: W
 
 def entry_points(name: str, lists: Lists) -> Parts:
     """Entry points into long lists; for links out also their targets in order, with their places."""
-    pages = np.flatnonzero(lists.degree > LONG_LIST_LINKS).astype(np.uint32)
+    return entry_points_of(name, lists, np.flatnonzero(lists.degree > LONG_LIST_LINKS).astype(np.uint32))
+
+
+def entry_points_of(name: str, lists: Lists, pages: Pages) -> Parts:
+    """Entry points into the lists of some pages, which are all long."""
     degrees = lists.degree[pages].astype(np.int64)
     firsts = np.append(0, np.cumsum(-(-degrees // SKIP_LINKS)))
     points, links = int(firsts[-1]), int(degrees.sum()) if name == "out" else 0
@@ -78,32 +82,49 @@ def entry_points(name: str, lists: Lists) -> Parts:
 
 def near_duplicate_groups(out: Lists, into: Lists) -> tuple[Pages, Pages]:
     """All pages that have near-duplicates, ascending, and the representative of each."""
-    in_degree = into.degree
-    n, max_links = len(out.degree), max(1, int(out.degree.max(initial=0)))
-    hashes, sketches = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-    rows = int((out.degree[out.degree >= near_duplicates.MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
-    tokens, pages = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
+    groups = compare_lists(out, into, np.arange(len(out.degree), dtype=np.uint32))
+    members = np.flatnonzero(np.bincount(groups, minlength=len(groups))[groups] > 1).astype(np.uint32)
+    groups = groups[members]
+    best = np.lexsort((address_keys(into, members), ~into.degree[members], groups))  # highest in-degree, then address
+    firsts, begin = np.unique(groups[best], return_index=True)
+    return members, members[best[begin[np.searchsorted(firsts, groups)]]]
+
+
+def address_keys(lists: Lists, pages: Pages) -> NDArray[np.uint64]:
+    """Numbers that order pages by address: `address_key` of kernels/codec/lists.py for many."""
+    keys: NDArray[np.uint64] = (pages.astype(np.uint64) + np.uint64(1)) << np.uint64(32)
+    new = pages >= len(lists.degree) - len(lists.order)
+    keys[new] = lists.order[pages[new].astype(np.int64) - (len(lists.degree) - len(lists.order))]
+    return keys
+
+
+def compare_lists(out: Lists, into: Lists, pages: Pages) -> NDArray[np.uint32]:
+    """The near-duplicate group of each of some pages, which ascend: the place of one of its members."""
+    degrees = out.degree[pages]
+    n, max_links = len(pages), max(1, int(degrees.max(initial=0)))
+    hashes, parent = np.zeros(n, np.uint64), np.arange(n, dtype=np.uint32)
+    compared = near_duplicates.Compared(pages, np.zeros(n, np.uint64), parent)
+    rows = int((degrees[degrees >= near_duplicates.MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
+    tokens, places = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
     at = 0
     for first in range(0, n, SKETCHED_PAGES):
-        some, room = hashes[first : first + SKETCHED_PAGES], (tokens[at:], pages[at:])
-        at += verify(near_duplicates.sketch_lists(out, in_degree, first, some, sketches[first:], *room, max_links))
-    parent = np.arange(n, dtype=np.uint32)
+        some = slice(first, first + SKETCHED_PAGES)
+        values, room = (hashes[some], compared.sketch[some]), (tokens[at:], places[at:])
+        count = verify(near_duplicates.sketch_lists(out, into.degree, pages[some], *values, *room, max_links))
+        places[at : at + count] += np.uint32(first)
+        at += count
     eligible = np.flatnonzero(hashes).astype(np.uint32)
     by_hash = eligible[np.argsort(hashes[eligible], kind="stable")]
-    verify(near_duplicates.unite_alike(out, into, hashes[by_hash], by_hash, 1, sketches, parent, max_links))
+    verify(near_duplicates.unite_alike(out, into, hashes[by_hash], by_hash, 1, compared, max_links))
     # Of pages with equal links, one is compared with the others.
-    first_of_equals = parent[pages] == pages
-    tokens, pages = tokens[first_of_equals], pages[first_of_equals]
-    order = np.lexsort((pages, out.degree[pages], tokens))
-    compared = near_duplicates.MAX_COMPARED_PAGES
-    verify(near_duplicates.unite_alike(out, into, tokens[order], pages[order], compared, sketches, parent, max_links))
+    first_of_equals = parent[places] == places
+    tokens, places = tokens[first_of_equals], places[first_of_equals]
+    order, most = np.lexsort((places, degrees[places], tokens)), near_duplicates.MAX_COMPARED_PAGES
+    verify(near_duplicates.unite_alike(out, into, tokens[order], places[order], most, compared, max_links))
     roots = parent[parent]
     while (roots != parent).any():
         parent, roots = roots, roots[roots]
-    members = np.flatnonzero(np.bincount(parent, minlength=n)[parent] > 1).astype(np.uint32)
-    best = members[np.lexsort((members, ~in_degree[members], parent[members]))]  # highest in-degree, then lowest number
-    groups, begin = np.unique(parent[best], return_index=True)
-    return members, best[begin[np.searchsorted(groups, parent[members])]]
+    return parent
 
 
 def verify(result: int) -> int:

@@ -1,35 +1,53 @@
-"""Change a store: `add` and `remove` make a new generation from the old one, without its sources.
+"""Change a store without its sources: `add` and `remove` write a layer, `compact` folds the layers into a new base.
 
-The old store is the first source of the build: its pages, links and texts go into the spill as they are.
+`commit` writes a layer: it runs the passes of a build on the pages that take part. `rewrite` makes a new generation:
+there the old store is the first source of the build, and its pages, links and texts go into the spill as they are.
 """
 
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
-from cocite.graph.arrays import HAS_RECORD
+from cocite.graph import generation
+from cocite.graph.arrays import GONE, HAS_RECORD, Arrays
+from cocite.graph.build.commit import Change, Commit, with_layer
+from cocite.graph.build.merge_layers import layers_to_merge, merge
 from cocite.graph.build.names import key_array, spelling_orders
-from cocite.graph.build.passes import BuildOptions, Built, RecordSource, build
-from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns
+from cocite.graph.build.passes import BuildOptions, Built, Passes, RecordSource, build
+from cocite.graph.build.scratch import (
+    ALIAS_ONLY,
+    PAGE_KINDS,
+    STORED,
+    LinkColumns,
+    RecordColumns,
+    ScratchSpace,
+    Workers,
+)
+from cocite.graph.build.sort_links import SKIP_CAUSES, starts_of
 from cocite.graph.build.spill import Spill
 from cocite.graph.clicks import renew_clicks
-from cocite.graph.generation import Progress, changed_arrays, no_progress, remove_leftovers
+from cocite.graph.generation import Progress, no_progress, remove_leftovers
+from cocite.graph.layers import LayeredArrays, layer_bytes
 from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.address import parse_query
 from cocite.pages.key import APART, key
+from cocite.pages.site import Sites
 from cocite.sources.records import ReadReport
 
 CHUNK_PAGES = 1 << 16
 OLD_TAGS = "old.tags"
+MIN_REWRITE_BYTES = 64 << 20  # of sources; from a quarter of the store on, it is rewritten
 
 
 def add(
@@ -39,10 +57,112 @@ def add(
     options: BuildOptions | None = None,
     progress: Progress = no_progress,
 ) -> Built:
-    """Add pages to a store. A page that it has already gets the links of its newest capture."""
-    built = build(sources, path, report, options, progress, old=Graph(path))
+    """Add pages to a store. A page that it has already gets the links of its newest capture.
+
+    Few pages become a layer. Where the sources are large beside the store, it is rewritten: that takes less time and a
+    bounded amount of memory. So it is where texts that it has are no longer wanted.
+    """
+    sources, options = list(sources), options or BuildOptions()
+    size, (store, manifest, _) = sum(getattr(each, "size_bytes", 0) for each in sources), generation.read_pointer(path)
+    large = size > max(MIN_REWRITE_BYTES, sum(file.stat().st_size for file in store.iterdir()) // 4)
+    drops = any(manifest["options"].get(name, True) and not getattr(options, name) for name in ("text", "anchors"))
+    work = rewrite if large or drops or is_old(manifest) else commit
+    built = work(sources, path, report, options, progress)
     renew_clicks(path)
     return built
+
+
+def is_old(manifest: dict[str, Any]) -> bool:
+    """Whether a store is of an older format: a rewrite converts it."""
+    return int(manifest["format"]) < generation.FORMAT_NUMBER
+
+
+def compact(path: Path, options: BuildOptions | None = None, progress: Progress = no_progress) -> Built:
+    """Fold the layers of a store into a new base."""
+    built = rewrite([], path, ReadReport(), options, progress)
+    renew_clicks(path)
+    return built
+
+
+def commit(
+    sources: Iterable[RecordSource],
+    path: Path,
+    report: ReadReport,
+    options: BuildOptions | None = None,
+    progress: Progress = no_progress,
+    remove: RemovedPages | None = None,
+) -> Built:
+    """Write a layer with new records, or without some pages. It costs what they touch, not what the store has."""
+    options, started = options or BuildOptions(), time.perf_counter()
+    with generation.new_generation(path) as (work, _):
+        old = Graph(path)
+        change, passes = make_change(old, sources, report, options, progress, remove)
+        manifest, size = old.manifest, 0
+        if change is not None:
+            manifest, (parts, checksum) = change.manifest, layer_bytes(change.manifest, change.arrays)
+            generation.publish_layer(path, parts, checksum, generation.read_pointer(path)[2], work)
+            size = sum(map(len, parts))
+            merge_layers(path, work)
+        generation.remove_unnamed(path)  # which killed commands have left; they may have removed pages in them
+        twins = 0 if change is None else count_changed_twins(old, change)
+        passes.note_seconds("finish")
+    took, left_out = time.perf_counter() - started, dict.fromkeys(SKIP_CAUSES, 0)
+    left_out |= {} if change is None else change.left_out
+    read = manifest["links"] + sum(left_out.values())  # as a build counts them
+    return Built(path, manifest["pages"], manifest["links"], size, took, report, read, left_out, passes.seconds, twins)
+
+
+def count_changed_twins(old: Graph, change: Change) -> int:
+    """How many of the new and changed pages have the fingerprint of another page: somebody has made their addresses.
+
+    Others are not looked at, for that would take a pass over the store: `cocite check` counts all.
+    """
+    graph, index = with_layer(old, change.manifest, change.arrays), old.names.index
+    prints, kinds = graph.fingerprints, graph.array("page.kind")
+    none = np.zeros(0, np.uint32)
+    changed = np.union1d(change.arrays.get("fact.page", none), change.arrays.get("record.page", none))
+    changed = changed[kinds[changed] & GONE == 0]
+    wanted, own = np.unique(prints[changed], return_counts=True)
+    buckets = np.unique(wanted >> np.uint64(65 - (len(index.start) - 1).bit_length())).astype(np.int64)
+    lows, highs = (index.start[buckets + more].astype(np.int64) for more in (0, 1))
+    sizes = highs - lows
+    places = np.repeat(lows - starts_of(sizes)[:-1], sizes) + np.arange(int(sizes.sum()))
+    near = np.concatenate([index.page[places].astype(np.int64), np.arange(graph.arrays.base.pages, graph.pages)])
+    near = near[(kinds[near] & GONE == 0) & np.isin(prints[near], wanted)]
+    _, all_of_them = np.unique(prints[near], return_counts=True)
+    return int(np.minimum(own, all_of_them - 1).sum())
+
+
+def merge_layers(path: Path, work: Path) -> None:
+    """Merge the newest layers of a store if it has too many."""
+    layers = generation.read_pointer(path)[2]
+    if count := layers_to_merge([(path / layer.file).stat().st_size for layer in layers]):
+        arrays = Arrays.open(path)
+        assert isinstance(arrays, LayeredArrays)
+        generation.publish_layer(path, *layer_bytes(*merge(arrays, count)), layers[:-count], work)
+
+
+def make_change(
+    old: Graph,
+    sources: Iterable[RecordSource],
+    report: ReadReport,
+    options: BuildOptions,
+    progress: Progress = no_progress,
+    remove: RemovedPages | None = None,
+) -> tuple[Change | None, Passes]:
+    """What new records, or the removal of pages, change; None if nothing. Also the passes."""
+    remove, sites, writer = remove or RemovedPages(), Sites(options.platforms), generation.MemoryWriter()
+    with Workers(options.threads) as workers:
+        passes = Passes(ScratchSpace(), writer, workers, report, options, progress, removed=old.removed + remove)
+        spill = passes.new_spill(sites, options.memory)
+        spill.reserve(0)  # for the pages of the store that take part
+        described = passes.read_sources(sources, spill)
+        passes.note_seconds("read")
+        numbers = [old.names.find_number(key) for key in remove.keys]
+        removed = np.array(sorted(page for page in numbers if page >= 0 and old.names.exists(page)), np.int64)
+        change = Commit(old, spill, sites, remove, removed).change(described, dict(report.skipped))
+        passes.note_seconds("compare")
+    return change, passes
 
 
 def remove(
@@ -65,9 +185,22 @@ def remove(
             if graph.get(address) is None and graph.removed.is_weak(keys[-1]):
                 continue  # its entry gets a digest
         keys.append(graph.names.key(graph.find(address)))
-    built = build([], path, ReadReport(), options, progress, old=graph, remove=RemovedPages.of_keys(keys))
+    work = rewrite if is_old(graph.arrays.base.manifest) else commit
+    built = work([], path, ReadReport(), options, progress, remove=RemovedPages.of_keys(keys))
     renew_clicks(path)
     return built
+
+
+def rewrite(
+    sources: Iterable[RecordSource],
+    path: Path,
+    report: ReadReport,
+    options: BuildOptions | None = None,
+    progress: Progress = no_progress,
+    remove: RemovedPages | None = None,
+) -> Built:
+    """Build the store anew from itself, with more sources and without some pages. Its layers become one with it."""
+    return build(sources, path, report, options, progress, old=Graph(path), remove=remove)
 
 
 def reread(old: Graph, spill: Spill, progress: Progress) -> None:
@@ -76,7 +209,7 @@ def reread(old: Graph, spill: Spill, progress: Progress) -> None:
     Every byte of it is verified before: a new generation has checksums of its own, which would hide old damage.
     """
     with ThreadPoolExecutor(2) as pool:
-        for name in changed_arrays(old.arrays, old.manifest["arrays"], progress, pool):
+        for name in old.arrays.changed(progress, pool):
             raise BadStore(
                 f"{old.path} is damaged (the bytes of {name} do not match their checksum): build it again from its "
                 "sources, which cocite info names; nothing was changed"
@@ -94,14 +227,14 @@ def _tags(old: Graph, spill: Spill) -> NDArray[np.uint64]:
         count = min(CHUNK_PAGES, old.pages - first)
         data, offsets = old.names.keys(first, count)
         tags, _ = names.tag_keys(data, offsets)
-        tags[names.removed.among(data, offsets)] = 0
+        tags[names.removed.among(data, offsets) | (old.array("page.kind")[first : first + count] & GONE > 0)] = 0
         scratch.append({OLD_TAGS: tags})
     scratch.close()
     return scratch.column(OLD_TAGS, np.uint64, mapped=True)
 
 
 def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
-    texts = {name: old.texts.column(name) for name in spill.texts if f"{name}.pages" in old.arrays}
+    texts = {name: old.texts.column(name) for name in spill.texts if len(old.array(f"{name}.pages"))}
     tags = _tags(old, spill)
     for first, starts, links, weight, distinct in old.links.iter_all(CHUNK_PAGES):
         count = len(starts) - 1

@@ -83,7 +83,7 @@ class Built:
     links_read: int  # with those that the store had before
     left_out: dict[str, int]  # how many of these, by cause: sort_links.SKIP_CAUSES
     passes: dict[str, float]  # seconds of each
-    twins: int = 0  # pages that have the fingerprint of another: somebody has made their addresses
+    twins: int = 0  # pages, of a layer its own, with the fingerprint of another: somebody has made their addresses
 
 
 def build(
@@ -153,11 +153,8 @@ class Passes:
         """Write all arrays; returns the manifest."""
         writer, workers, options, progress = self.writer, self.workers, self.options, self.progress
         sites, memory = Sites(options.platforms), max(4, affordable_memory(options.memory))
-        table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
-        unwanted = {*([] if options.text else ["text"]), *([] if options.anchors else LINK_TEXTS)}
-        names = NameFiles(self.scratch, self.report, table_bytes, self.removed)
-        spill = Spill(self.scratch, names, sites, [name for name in RECORD_TEXTS if name not in unwanted])
-        described = self._read_sources(sources, spill)
+        spill = self.new_spill(sites, memory)
+        described = self.read_sources(sources, spill)
         self.note_seconds("read")
         pages = number_pages(self.scratch, writer, sites, memory // 2, workers, progress)
         if not pages:
@@ -190,7 +187,14 @@ class Passes:
         writer.close()
         return self._manifest(numbered.pages, int(out.degree.sum(dtype=np.int64)), described, sites)
 
-    def _read_sources(self, sources: Iterable[RecordSource], spill: Spill) -> list[dict[str, Any]]:
+    def new_spill(self, sites: Sites, memory: int) -> Spill:
+        """An empty spill, for the texts that are wanted."""
+        table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
+        unwanted = {*([] if self.options.text else ["text"]), *([] if self.options.anchors else LINK_TEXTS)}
+        names = NameFiles(self.scratch, self.report, table_bytes, self.removed)
+        return Spill(self.scratch, names, sites, [name for name in RECORD_TEXTS if name not in unwanted])
+
+    def read_sources(self, sources: Iterable[RecordSource], spill: Spill) -> list[dict[str, Any]]:
         """Spill every record of every source; returns the sources as the manifest describes them."""
         described: list[dict[str, Any]] = []
         if self.old is not None:

@@ -18,7 +18,8 @@ from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.names import addresses, mapped_addresses
 from cocite.graph.store import Graph
-from cocite.sources.page_records import compressing, replacing
+from cocite.sources.page_records import compressing
+from cocite.system import replacing
 
 CHUNK_PAGES = 1 << 13
 STDOUT = Path("-")
@@ -31,13 +32,11 @@ def link_chunks(
     graph: Graph, progress: Progress = no_progress, pages: Iterable[int] | None = None
 ) -> Iterator[LinkRows]:
     """The links out of all pages, or of some, chunk by chunk."""
-    weights = graph.array("out.weight")
     lists = ((page, graph.links_from(page)) for page in pages or ())
     single = ((page, np.array([0, len(links.targets)]), links) for page, links in lists)
     for first, starts, (targets, blocks, flags) in graph.iter_links(CHUNK_PAGES) if pages is None else single:
         sources, some = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts)), len(targets)
-        at = graph.links.first_link(first)
-        weight = weights[at : at + some] if len(weights) else np.ones(some)
+        weight = graph.links.weights_of(first, starts) if graph.links.weighted else np.ones(some)
         columns = sources, targets, blocks, (flags & BOILERPLATE) > 0, (flags & NOFOLLOW) > 0, weight
         yield {name: values.astype(dtype) for values, (name, dtype) in zip(columns, LINK_COLUMNS.items(), strict=True)}
         progress("writing links", some, len(graph.links))
@@ -61,7 +60,7 @@ def write_lines(graph: Graph, path: Path, progress: Progress, *, delimiter: str)
     With commas there is a header, and addresses are quoted, since they may contain commas.
     """
     mark, quote, line_end, nothing = (pa.scalar(text, pa.large_string()) for text in (delimiter, '"', "\n", ""))
-    weighted = len(graph.array("out.weight")) > 0
+    weighted = graph.links.weighted
     with mapped_addresses(graph.names, None if path == STDOUT else path, progress) as known, open_output(path) as out:
         if delimiter == ",":
             out.write(b"source,target,weight\n" if weighted else b"source,target\n")
@@ -84,7 +83,7 @@ def write_parquet(graph: Graph, path: Path, progress: Progress) -> int:
 
     types = {"source": pa.string(), "target": pa.string(), "position": pa.int32(), "block": pa.int32()}
     types |= {"boilerplate": pa.bool_(), "nofollow": pa.bool_()}
-    schema = pa.schema(types | ({"weight": pa.float32()} if len(graph.array("out.weight")) else {}))
+    schema = pa.schema(types | ({"weight": pa.float32()} if graph.links.weighted else {}))
     with (
         mapped_addresses(graph.names, path, progress) as known,
         replacing(path) as temporary,
@@ -102,7 +101,7 @@ def write_parquet(graph: Graph, path: Path, progress: Progress) -> int:
 def csr_layout(graph: Graph) -> tuple[NDArray[Any], np.dtype[Any]]:
     """The row starts of a matrix, whose type is that of its columns, too; and the type of its values."""
     index = np.int32 if max(graph.pages, len(graph.links)) < 2**31 else np.int64
-    value = np.float32 if len(graph.array("out.weight")) else np.int8
+    value = np.float32 if graph.links.weighted else np.int8
     return np.append(0, np.cumsum(graph.out_degree, dtype=np.int64)).astype(index), np.dtype(value)
 
 
@@ -122,7 +121,7 @@ def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
         replacing(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        for _, url in _pages(graph, progress):
+        for _, url in _pages(graph, progress, gone=True):  # a line per row
             names.write(f"{url}\n".encode())
         for name, array in {**small, "_is_array": np.array(True)}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
@@ -141,11 +140,12 @@ def addresses_file(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".npz") + ".pages.txt.gz")
 
 
-def _pages(graph: Graph, progress: Progress) -> Iterator[tuple[int, str]]:
-    """Every page with its address."""
+def _pages(graph: Graph, progress: Progress, gone: bool = False) -> Iterator[tuple[int, str]]:
+    """Every page with its address; with `gone`, also those that are no pages any more."""
     for first in range(0, graph.pages, CHUNK_PAGES):
         some = min(CHUNK_PAGES, graph.pages - first)
-        yield from enumerate(addresses(graph.names, first, some), first)
+        found = enumerate(addresses(graph.names, first, some), first)
+        yield from (item for item in found if gone or graph.names.exists(item[0]))
         progress("writing pages", some, graph.pages)
 
 
@@ -169,7 +169,7 @@ def graphml(graph: Graph, progress: Progress) -> Iterator[str]:
     """GraphML: pages with url, title and site; links with block, boilerplate, nofollow and weight."""
     keys = {"url": ("node", "string"), "title": ("node", "string"), "site": ("node", "int"), "block": ("edge", "int")}
     keys |= {"boilerplate": ("edge", "boolean"), "nofollow": ("edge", "boolean")}
-    keys |= {"weight": ("edge", "double")} if (weighted := len(graph.array("out.weight")) > 0) else {}
+    keys |= {"weight": ("edge", "double")} if (weighted := graph.links.weighted) else {}
     sites = graph.units("site")
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     for name, (element, kind) in keys.items():

@@ -42,8 +42,7 @@ def _page(row: dict[str, object]) -> Page:
 
 def _record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterator[pa.RecordBatch]:
     """Every record of a store, in page order: of pages that have one of their own, and of aliases."""
-    arrays = graph.manifest["arrays"]
-    columns_of = {name: graph.texts.column(name) for name in TEXT_COLUMNS if f"{name}.pages" in arrays}
+    columns_of = {name: graph.texts.column(name) for name in TEXT_COLUMNS if len(graph.array(f"{name}.pages"))}
 
     def addresses(pages: NDArray[np.integer], is_null: NDArray[np.bool_] | None = None) -> pa.Array:
         return known.take(pa.array(pages.astype(np.int64), mask=is_null)).cast(pa.string())

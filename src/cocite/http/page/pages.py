@@ -20,13 +20,15 @@ from cocite.http.page import views
 from cocite.http.page.render import assets, method_names, render, sentence
 from cocite.http.page.state import OF_PAGES, State, looks_like_words, state_of
 from cocite.http.questions import Key, OperationQuestion, find_page
-from cocite.http.responses import CSV, ERRORS, HTML, JSON, RefusedRequest, Reply, kind_of
+from cocite.http.responses import CSV, ERRORS, HTML, JSON, Reply, kind_of, reply_to
+from cocite.http.settings import MAX_READ_AT_ONCE_BYTES
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.bounds import bounded_method, check_addresses
 from cocite.related import methods
 from cocite.results.pictures.gexf import picture_gexf
 from cocite.results.pictures.neighbourhood import picture_of
 from cocite.results.present import separated
+from cocite.serving.threads import RefusedRequest
 from cocite.snapshot import Snapshot
 
 GEXF = b"application/gexf+xml; charset=utf-8"
@@ -59,6 +61,15 @@ class PageQuestion:
         default = DEFAULT_COLUMNS if state.view == "compare" and len(state.methods) < 2 else ()
         changes = {"method": list(dict.fromkeys((*state.methods, *default)))} if default else {}
         return cls(state, OperationQuestion.of(state.operation(**changes)), remark)
+
+    @classmethod
+    def read(cls, view: str, query: bytes) -> PageQuestion | Reply:
+        """The question that the address of a view asks, or the page that says what is wrong with it."""
+        state = state_of(view, query)
+        try:
+            return cls.of(state)
+        except CociteError as error:
+            return failed(state, ERRORS[kind_of(error)][0], str(error))
 
     @property
     def slow(self) -> bool:
@@ -115,12 +126,14 @@ async def page_reply(request: Request, exchange: Exchange, view: str) -> Reply:
     """A view of the page, or a page that says what went wrong."""
     state = State(view)
     try:
-        state = state_of(view, request.scope["query_string"])
-        return failure_page(state, await exchange.answer(PageQuestion.of(state)))
-    except CociteError as error:
-        return failed(state, ERRORS[kind_of(error)][0], str(error))
+        question = await exchange.read(partial(PageQuestion.read, view))
+        if isinstance(question, Reply):
+            return question
+        if len(exchange.key) <= MAX_READ_AT_ONCE_BYTES:  # a page about 50 long addresses takes 0.1 s to make
+            state = question.state
+        return failure_page(state, await exchange.answer(question))
     except RefusedRequest as error:
-        return failure_page(state, error.reply())
+        return failure_page(state, reply_to(error))
 
 
 def failure_page(state: State, reply: Reply) -> Reply:
@@ -145,7 +158,7 @@ def document(template: str, state: State, web: Snapshot | None = None, **values:
     """A whole page."""
     if web is not None:
         graph = web.graph
-        store = {"pages": graph.pages, "links": len(graph.links), "built": str(graph.manifest.get("built", ""))[:10]}
+        store = {"pages": len(graph), "links": len(graph.links), "built": str(graph.manifest.get("built", ""))[:10]}
         values |= {"store": store, "linked": partial(views.linked, web), "asked": partial(views.asked_page, web)}
     return render(f"{template}.html", state=state, **values)
 

@@ -36,7 +36,8 @@ from cocite.evaluate.tokens import read_tokens
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
-from cocite.http.responses import HTML, PLAIN_TEXT, RefusedRequest, Reply
+from cocite.http.responses import HTML, PLAIN_TEXT, Reply
+from cocite.serving.threads import RefusedRequest
 from cocite.sources.records import ReadReport
 from cocite.system import lock_file
 

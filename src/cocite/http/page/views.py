@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from cocite.results.answer import Answer, Answers
 from cocite.results.groups import GroupedAnswers
 from cocite.results.naming import titles_of
 from cocite.results.pictures.neighbourhood import QUERY, RELATED, curves, picture_of, rows
-from cocite.results.strips import Strip, read_strip, stand_ins, strips
+from cocite.results.strips import Strip, listed, read_strip, stand_ins, strips
 from cocite.snapshot import Snapshot
 from cocite.text import count
 
@@ -42,7 +43,7 @@ Values = dict[str, Any]
 def start(web: Snapshot) -> Values:
     """The first visit."""
     graph = web.graph
-    figures = (("pages", graph.pages), ("links", len(graph.links)), ("sites", int(graph.manifest.get("sites") or 0)))
+    figures = (("pages", len(graph)), ("links", len(graph.links)), ("sites", int(graph.manifest.get("sites") or 0)))
     return {"figures": figures, "examples": examples(web), "popular": popular(web)}
 
 
@@ -93,13 +94,28 @@ def compare(web: Snapshot, state: State, asked: OperationQuestion, load: int) ->
 
 def hubs(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
     """Hubs, or authorities, around some pages."""
-    return {"answers": asked.answers(web, load)}
+    answers, graph = asked.answers(web, load), web.graph
+    used = [page for url in answers.used if (page := graph.get(url)) is not None]
+
+    def strip(hub: int) -> Strip | None:
+        """Where a hub has a page asked about; where a list has an authority."""
+        if state.option("authorities"):
+            return listed(graph, hub)
+        return next(filter(None, (read_strip(graph, hub, (page,), (page,)) for page in used)), None)
+
+    return {"answers": answers, "strips": by_rank(answers, strip)}
+
+
+def by_rank(answers: Answers, strip: Callable[[int], Strip | None]) -> list[Strip | None]:
+    """The strips of the first results, made one by one."""
+    return [strip(answer.page) if answer.rank <= RESULTS_WITH_STRIPS else None for answer in answers]
 
 
 def search(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
     """Pages by words."""
     answers = asked.answers(web, load) if web.has("search") else None
-    return {"answers": answers, "examples": [] if answers else examples(web)}
+    found = by_rank(answers, lambda page: listed(web.graph, page)) if answers else []
+    return {"answers": answers, "strips": found, "examples": [] if answers else examples(web)}
 
 
 def keywords(web: Snapshot, state: State, asked: OperationQuestion | None, load: int) -> Values:
@@ -142,7 +158,9 @@ def unknown(web: Snapshot, state: State, error: UnknownPage | BadAddress) -> Val
 
     near = list(getattr(error, "nearest", []))
     host = shown_address(first if "://" in first else f"https://{first}").rpartition("@")[2]
-    words = " ".join(part for part in host.replace("/", ".").replace("-", ".").split(".") if len(part) > 3)
+    name, _, path = host.partition("/")
+    own = name.rpartition(".")[0] or name  # without .com or .example
+    words = " ".join(part for part in re.split("[/.-]", f"{own}/{path}") if len(part) > 3)
     pages = [each for each in pages_with(web, words or first, PAGES_FOR_UNKNOWN) if each[0] not in near]
     return {
         "message": sentence(str(error).partition("; did you mean")[0]),
@@ -176,8 +194,8 @@ def asked_page(web: Snapshot, url: str) -> dict[str, str]:
 def linked(web: Snapshot, page: int) -> str:
     """How many links a page has."""
     into, out = int(web.graph.in_degree[page]), int(web.graph.out_degree[page])
-    found = f"cited by {count(into, 'page')}"
-    return f"{found} · links to {out:,}" if out else found
+    found = [f"linked from {count(into, 'page')}"] if into else []
+    return " · ".join([*found, f"links to {out:,}"] if out else found)
 
 
 def keywords_of(web: Snapshot, state: State) -> list[str]:

@@ -11,8 +11,11 @@ Two pages that link to each other are no near-duplicates: each lists the other a
 all links but two of a pair are the same.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sift_down
 from cocite.kernels.codec.link_codec import DAMAGED
@@ -55,12 +58,20 @@ def unite(parent, a, b):
         parent[a] = b
 
 
+class Compared(NamedTuple):
+    """Pages whose lists are compared: all of them, or some. They are numbered by their places here."""
+
+    page: NDArray[np.uint32]  # ascending
+    sketch: NDArray[np.uint64]
+    parent: NDArray[np.uint32]  # the trees of a union-find, of places
+
+
 @kernel
-def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefix_pages, longest):
-    """Hash and sketch lists from `first` on, 0 for short ones. Returns how many rows (token, page) of prefixes."""
+def sketch_lists(lists, in_degree, pages, hashes, sketches, prefix_tokens, prefix_places, longest):
+    """Hash and sketch the lists of pages, 0 for short ones. Returns how many rows (token, place) of prefixes."""
     targets, keys, rows = np.empty(longest, np.uint32), np.empty(longest, np.uint64), np.int64(0)
     for i in range(len(hashes)):
-        page = first + i
+        page = np.int64(pages[i])
         degree = np.int64(lists.degree[page])
         hashes[i] = sketches[i] = 0
         if degree < MIN_LINKS:
@@ -85,7 +96,7 @@ def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefi
             sift_down(keys, degree, at)
         for j in range(prefix):
             prefix_tokens[rows] = keys[0] & uint64(0xFFFFFFFF)
-            prefix_pages[rows] = page
+            prefix_places[rows] = i
             rows += 1
             keys[0] = keys[degree - 1 - j]
             sift_down(keys, degree - 1 - j, np.int64(0))
@@ -105,27 +116,32 @@ def count_stamped(lists, page, table, stamp, enter, room):
 
 
 @kernel
-def unite_alike(lists, into, tokens, pages, most, sketches, parent, longest):
+def unite_alike(lists, into, tokens, places, most, compared, longest):
     """Unite near-duplicates among pages with the same token; each is compared with at most `most` before it.
 
-    Rows of (token, page) are sorted by token, the list's length, page. Tokens are links, or hashes of all links.
+    Rows of (token, place) are sorted by token, the list's length, place. Tokens are links, or hashes of all links.
     """
+    sketches, parent = compared.sketch, compared.parent
     table, room, stamp = new_table(longest, 0), np.empty(longest, np.uint32), uint64(0)
     linking = np.empty(0, np.uint32)  # the pages that link to b, ascending, once they matter
     start = np.int64(0)
     for i in range(len(tokens)):
         if i > 0 and tokens[i] != tokens[i - 1]:
             start = i
-        b = np.int64(pages[i])
+        place = np.int64(places[i])
+        b = np.int64(compared.page[place])
         size = np.int64(lists.degree[b])
         is_marked, is_read = False, False
         for j in range(i - 1, max(start, i - most) - 1, -1):
-            a = np.int64(pages[j])
+            before = np.int64(places[j])
+            a = np.int64(compared.page[before])
             other = np.int64(lists.degree[a])
             if 20 * other < 19 * size:  # shorter still from here on
                 break
-            different = np.int64(count_ones(sketches[a] ^ sketches[b]))  # each link of one alone sets one bit at most
-            if 10 * different > size or find_root(parent, a) == find_root(parent, b):
+            different = np.int64(
+                count_ones(sketches[before] ^ sketches[place])
+            )  # each link of one alone sets one bit at most
+            if 10 * different > size or find_root(parent, before) == find_root(parent, place):
                 continue
             if not is_marked:
                 stamp += uint64(1)
@@ -144,5 +160,5 @@ def unite_alike(lists, into, tokens, pages, most, sketches, parent, longest):
             if shared < 0:
                 return np.int64(DAMAGED)
             if 20 * shared >= 19 * max(size, other):
-                unite(parent, a, b)
+                unite(parent, before, place)
     return np.int64(0)

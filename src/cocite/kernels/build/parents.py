@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Place, decode_part, read_grown, start_of
+from cocite.kernels.codec.lists import Place, bounds_of, decode_part, read_grown, sort_by_address
+from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import inline, kernel
 
 
@@ -31,7 +32,7 @@ def skip_points(lists, pages, every, points, with_attributes):
     for number in pages:
         page = np.int64(number)
         degree = np.int64(lists.degree[page])
-        start, stop = start_of(lists, page), start_of(lists, page + 1)
+        start, stop = bounds_of(lists, page)
         position, previous, attribute, done = start, page, np.int64(0), np.int64(0)
         while done < degree:
             points.bit[point] = position - start
@@ -57,6 +58,27 @@ def skip_points(lists, pages, every, points, with_attributes):
     return point
 
 
+class StoredParents(NamedTuple):
+    """Parents that the store keeps for pages with many, best first or a sample: a row for each page."""
+
+    page: NDArray[np.uint32]
+    first: NDArray[np.uint64]  # where the row of each begins in `parent`
+    parent: NDArray[np.uint32]
+    size: int  # parents in each row
+
+
+_EMPTY = np.frombuffer(b"", np.uint32)  # read-only, as the arrays of a store are
+NONE_STORED = StoredParents(_EMPTY, np.frombuffer(b"", np.uint64), _EMPTY, 0)
+
+
+@inline
+def row_of(stored, page):
+    """Where the row of a page begins in `stored.parent`; -1 if it has none, or if the row is not inside."""
+    at = find_position(stored.page, page)
+    first = np.int64(stored.first[at]) if at >= 0 else np.int64(-1)
+    return first if first + np.int64(stored.size) <= len(stored.parent) else np.int64(-1)
+
+
 @inline
 def sift_down(heap, size, at):
     """Restore a heap with its smallest key on top."""
@@ -73,11 +95,15 @@ def sift_down(heap, size, at):
 
 
 @inline
-def best_parents(parents, count, in_degree, keep, heap, out):
-    """The `keep` parents of highest in-degree, the lower number first of equals, into `out`; returns how many."""
+def best_parents(lists, parents, count, keep, heap, out):
+    """The `keep` parents of highest in-degree, the first by address of equals, into `out`; returns how many.
+
+    `lists` are the links in. `parents` ascend by number, and are brought into the order of addresses.
+    """
     size = np.int64(0)
+    sort_by_address(lists, parents, count)
     for k in range(count):
-        key = uint64(in_degree[parents[k]]) << uint64(32) | (uint64(0xFFFFFFFF) - uint64(parents[k]))
+        key = uint64(lists.degree[parents[k]]) << uint64(32) | (uint64(0xFFFFFFFF) - uint64(k))
         if size < keep:
             heap[size] = key
             size += 1
@@ -89,19 +115,19 @@ def best_parents(parents, count, in_degree, keep, heap, out):
             sift_down(heap, size, np.int64(0))
     ordered = np.sort(heap[:size])
     for k in range(size):
-        out[k] = uint64(0xFFFFFFFF) - (ordered[size - 1 - k] & uint64(0xFFFFFFFF))
+        out[k] = parents[np.int64(uint64(0xFFFFFFFF) - (ordered[size - 1 - k] & uint64(0xFFFFFFFF)))]
     return size
 
 
 @kernel
-def best_of_all(lists, pages, in_degree, keep, out):
+def best_of_all(lists, pages, keep, out):
     """`best_parents` of many pages, a row of `keep` each."""
     parents, heap = np.empty(1024, np.uint32), np.empty(keep, np.uint64)
     for i in range(len(pages)):
         count, parents = read_grown(lists, np.int64(pages[i]), parents)
         if count < 0:
             return np.int64(DAMAGED)
-        best_parents(parents, count, in_degree, keep, heap, out[i])
+        best_parents(lists, parents, count, keep, heap, out[i])
     return np.int64(len(pages))
 
 

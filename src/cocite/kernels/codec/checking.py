@@ -5,7 +5,7 @@ from numba import uint64
 
 from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
 from cocite.kernels.build.near_duplicates import mix
-from cocite.kernels.codec.lists import read_grown, start_of
+from cocite.kernels.codec.lists import bounds_of, read_grown
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK, compare, next_name
 from cocite.kernels.jit import kernel
 
@@ -19,7 +19,8 @@ def check_direction(lists, first, count, ascending, mixed, counts):
     room, total = np.empty(1024, np.uint32), mixed[0]
     for page in range(first, first + count):
         degree, room = read_grown(lists, page, room)
-        if degree < 0 or (degree == 0 and start_of(lists, page) != start_of(lists, page + 1)):
+        start, stop = bounds_of(lists, page)
+        if degree < 0 or (degree == 0 and start != stop and len(lists.moved) == 0):
             return np.int64(page)
         ordered = room[:degree] if ascending else np.sort(room[:degree])
         for k in range(degree):

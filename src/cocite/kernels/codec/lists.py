@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
-from cocite.kernels.instructions import prefetch_item
+from cocite.kernels.instructions import count_ones, prefetch_item
 from cocite.kernels.jit import inline, kernel
 
 PREFETCH_LISTS = 8  # lists between prefetching one and reading it
+NONE_MOVED: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)  # read-only, as the arrays of a store are
 
 
 class Lists(NamedTuple):
@@ -27,6 +28,8 @@ class Lists(NamedTuple):
     degree: NDArray[np.uint32]
     table: NDArray[np.uint32]  # decodes symbols
     budget: NDArray[np.int64] = NO_LIMIT  # of cocite/budget.py
+    moved: NDArray[np.uint64] = NONE_MOVED  # where the lists of layers are, see `fill_moved`; empty without layers
+    order: NDArray[np.uint64] = NONE_MOVED  # address keys of the pages that layers have added, see `address_key`
 
 
 class Place(NamedTuple):
@@ -40,8 +43,51 @@ class Place(NamedTuple):
 
 @inline
 def start_of(lists, page):
-    """The first bit of a page's list."""
+    """The first bit of a page's list in the base."""
     return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
+
+
+@inline
+def bounds_of(lists, page):
+    """The first bit of a page's list, and the bit after it. Both are 0 for a page of a layer without a list."""
+    if len(lists.moved) > 0:
+        at = (page >> 6) << 1
+        bits, bit = uint64(lists.moved[at]), uint64(page & 63)
+        if (bits >> bit) & uint64(1):
+            before = count_ones(bits & ((uint64(1) << bit) - uint64(1)))
+            row = np.int64(lists.moved[at + 1]) + 2 * np.int64(before)
+            return np.int64(lists.moved[row]), np.int64(lists.moved[row + 1])
+        if page + 1 >= len(lists.offset):
+            return np.int64(0), np.int64(0)
+    return start_of(lists, page), start_of(lists, page + 1)
+
+
+@inline
+def key_of(order, pages, page):
+    """What orders pages by address: the number, but for the last of `pages` pages, those of layers, their `order`."""
+    first = np.int64(pages) - np.int64(len(order))
+    return (uint64(page) + uint64(1)) << uint64(32) if page < first else uint64(order[np.int64(page) - first])
+
+
+@inline
+def address_key(lists, page):
+    """The key of a page's address."""
+    return key_of(lists.order, len(lists.degree), page)
+
+
+@kernel
+def sort_by_address(lists, pages, count):
+    """Bring pages[:count], which ascend by number, into the order of addresses: the last ones may be of layers."""
+    first = np.uint32(np.int64(len(lists.degree)) - len(lists.order))
+    if len(lists.order) == 0 or count == 0 or pages[count - 1] < first:
+        return
+    keys = np.empty(count, np.uint64)
+    for k in range(count):
+        keys[k] = address_key(lists, pages[k])
+    order = np.argsort(keys)
+    own = pages[:count].copy()
+    for k in range(count):
+        pages[k] = own[order[k]]
 
 
 @inline
@@ -61,11 +107,12 @@ def prefetch(lists, pages, at):
     """Prefetch the lists of pages after pages[at]: lists lie anywhere, and memory takes longer than decoding."""
     if at + 2 * PREFETCH_LISTS < len(pages):
         page = np.int64(pages[at + 2 * PREFETCH_LISTS])
-        prefetch_item(lists.base, page >> 4)
-        prefetch_item(lists.offset, page)
+        if page < len(lists.offset):
+            prefetch_item(lists.base, page >> 4)
+            prefetch_item(lists.offset, page)
         prefetch_item(lists.degree, page)
     if at + PREFETCH_LISTS < len(pages):
-        word = start_of(lists, np.int64(pages[at + PREFETCH_LISTS])) >> 6
+        word = bounds_of(lists, np.int64(pages[at + PREFETCH_LISTS]))[0] >> 6
         if 0 <= word < len(lists.words) - 8:
             prefetch_item(lists.words, word)
             prefetch_item(lists.words, word + 8)
@@ -144,7 +191,7 @@ def read_list(lists, page, targets, attributes):
     count, page = np.int64(lists.degree[page]), np.int64(page)
     if count == 0:
         return count
-    start, stop = start_of(lists, page), start_of(lists, page + 1)
+    start, stop = bounds_of(lists, page)
     if count > len(targets) or not is_inside(lists, start, stop):
         return np.int64(DAMAGED)
     end = decode_part(lists, page, Place(start, stop, page, np.int64(0)), count, targets, attributes, 0)
@@ -185,3 +232,51 @@ def read_many(lists, first, count, targets, attributes, starts):
             return np.int64(DAMAGED)
         starts[i + 1] = starts[i] + got
     return np.int64(count)
+
+
+@kernel
+def read_some(lists, pages, targets, attributes, starts):
+    """The lists of some pages one after another; returns how many pages fitted, or DAMAGED."""
+    starts[0] = 0
+    for i in range(len(pages)):
+        page = np.int64(pages[i])
+        prefetch(lists, pages, i)
+        if starts[i] + np.int64(lists.degree[page]) > len(targets):
+            return np.int64(i)
+        some = attributes[starts[i] :] if len(attributes) > 0 else attributes
+        got = read_list(lists, page, targets[starts[i] :], some)
+        if got < 0:
+            return np.int64(DAMAGED)
+        starts[i + 1] = starts[i] + got
+    return np.int64(len(pages))
+
+
+@kernel
+def mark_moved(moved, pages):
+    """Set the bits of pages whose lists are in a layer. Returns how many were not set before."""
+    fresh = np.int64(0)
+    for page in pages:
+        at, bit = (np.int64(page) >> 6) << 1, uint64(1) << uint64(page & 63)
+        fresh += (moved[at] & bit) == 0
+        moved[at] |= bit
+    return fresh
+
+
+@kernel
+def number_moved(moved, words):
+    """After every word of bits, write where the rows of its pages begin: (start, stop) of each list."""
+    row = np.uint64(2 * words)
+    for word in range(words):
+        moved[2 * word + 1] = row
+        row += np.uint64(2) * np.uint64(count_ones(moved[2 * word]))
+
+
+@kernel
+def place_moved(moved, pages, starts, first_bit):
+    """Write the rows of a layer's lists, over those of older layers."""
+    for i in range(len(pages)):
+        at, bit = (np.int64(pages[i]) >> 6) << 1, uint64(pages[i] & 63)
+        before = count_ones(moved[at] & ((uint64(1) << bit) - uint64(1)))
+        row = np.int64(moved[at + 1]) + 2 * np.int64(before)
+        moved[row] = starts[i] + first_bit
+        moved[row + 1] = starts[i + 1] + first_bit

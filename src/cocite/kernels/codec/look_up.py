@@ -60,6 +60,16 @@ def find_key(index, key, buffer):
     return np.int64(-1)
 
 
+@kernel
+def find_keys(index, data, offsets, buffer, found):
+    """`find_key` of the keys data[offsets[i]:offsets[i + 1]]; returns whether all names could be read."""
+    for i in range(len(found)):
+        found[i] = find_key(index, data[offsets[i] : offsets[i + 1]], buffer)
+        if found[i] < -1:
+            return False
+    return True
+
+
 @inline
 def bucket_of(index, fingerprint):
     """Where the bucket of a fingerprint starts and stops in `index.page`."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.codec.lists import key_of
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import inline, kernel
 
@@ -19,6 +20,7 @@ class ScoredPages(NamedTuple):
     ties: NDArray[np.float64]
     reached: NDArray[np.int32]  # query pages
     in_degree: NDArray[np.uint32]  # of every page
+    order: NDArray[np.uint64]  # of the pages that layers have added, see codec/lists.py
 
 
 @inline
@@ -32,7 +34,7 @@ def rounded(value):
 
 @inline
 def comes_before(scored, i, j):
-    """Whether place i comes before place j: by query pages reached, value, tie, in-degree, page number."""
+    """Whether place i comes before place j: by query pages reached, value, tie, in-degree, address."""
     if len(scored.reached) > 0 and scored.reached[i] != scored.reached[j]:
         return scored.reached[i] > scored.reached[j]
     if scored.values[i] != scored.values[j]:
@@ -42,7 +44,8 @@ def comes_before(scored, i, j):
     one, other = scored.pages[i], scored.pages[j]
     if scored.in_degree[one] != scored.in_degree[other]:
         return scored.in_degree[one] > scored.in_degree[other]
-    return one < other
+    total = len(scored.in_degree)
+    return key_of(scored.order, total, one) < key_of(scored.order, total, other)
 
 
 @kernel
@@ -63,10 +66,10 @@ def sift_down(heap, size, at, scored):
 @kernel
 def best_first(scored, never, least, first):
     """The places of the `first` best pages of at least the value `least`, without pages of `never`, which ascends."""
-    pages, values, ties, reached, in_degree = scored
+    pages, values, ties, reached, in_degree, order = scored
     first = min(first, len(pages))
     heap, size = np.empty(first, np.int64), np.int64(0)
-    short = ScoredPages(pages, np.empty(len(values)), np.empty(len(ties)), reached, in_degree)
+    short = ScoredPages(pages, np.empty(len(values)), np.empty(len(ties)), reached, in_degree, order)
     for i in range(len(pages) if first > 0 else 0):
         if not values[i] >= least:
             continue

@@ -17,6 +17,8 @@ from cocite.kernels.words.word_vectors import SCALE, row_of
 IN_SECTION, ON_PAGE = 0, 1
 MAX_REPEATS = 3  # sections in which a parent repeats its link to the query page and that count
 QUERY_PAGE = -1
+MAX_LINKER_LINKS = 1000
+"""A shared child with more in-links doesn't count: everybody links there."""
 
 
 class Candidates(NamedTuple):
@@ -47,10 +49,10 @@ class GroupSums(NamedTuple):
 
 
 class Spouses(NamedTuple):
-    """Child i has the other parents pages[starts[i]:starts[i + 1]]."""
+    """Child i has the other parents numbers[starts[i]:starts[i + 1]]."""
 
     starts: NDArray[np.int64]
-    pages: NDArray[np.uint32]
+    numbers: NDArray[np.uint32]
 
 
 @inline
@@ -153,17 +155,16 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
 
 
 @kernel
-def read_spouses(out, into, children, max_parents, page, excluded, spouses, numbered):
-    """Read the other parents of children with at most `max_parents`. `numbered`: the set that they join, its count."""
-    found, count = numbered
+def read_spouses(out, into, children, page, excluded, spouses, numbered, count):
+    """Read the other parents of children with at most MAX_LINKER_LINKS, and number them. Returns the new count."""
     room, at = np.empty(1024, np.uint32), np.int64(0)
     for i in range(len(children)):
         prefetch(into, children, i)
         spouses.starts[i] = at
         child = np.int64(children[i])
-        if into.degree[child] > max_parents:
+        if into.degree[child] > MAX_LINKER_LINKS:
             continue
-        parents = spouses.pages[at:]
+        parents = spouses.numbers[at:]
         degree = read_list(into, child, parents, parents[:0])
         if degree < 0:
             return np.int64(DAMAGED)
@@ -175,20 +176,21 @@ def read_spouses(out, into, children, max_parents, page, excluded, spouses, numb
                 if linked < 0:
                     return np.int64(DAMAGED)
             if linked > 0:
-                spouses.pages[at] = spouse
+                number = add_member(numbered, count, spouse)
+                count += number == count
+                spouses.numbers[at] = number
                 at += 1
-                count += add_member(found, count, spouse) == count
     spouses.starts[len(children)] = at
     return count
 
 
 @kernel
-def add_shared(spouses, shares, candidates, totals):
+def add_shared(spouses, shares, merged, totals):
     """Add shares[i] to the total of each candidate that has child i, too; once, however many near-duplicates it is."""
     last = np.full(len(totals), -1, np.int64)
     for i in range(len(shares)):
         for k in range(spouses.starts[i], spouses.starts[i + 1]):
-            candidate = candidates.merged[number_of(candidates.pages.table, spouses.pages[k])]
+            candidate = merged[spouses.numbers[k]]
             if last[candidate] != i:
                 last[candidate] = i
                 totals[candidate] += shares[i]

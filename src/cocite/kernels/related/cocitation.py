@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.hash_tables import LOW_HALF, NumberedSet, add_members, bit_filter, new_set, number_of
+from cocite.kernels.hash_tables import LOW_HALF, NumberedSet, add_members, bit_filter, new_page_set, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import neighbourhood as around
 from cocite.kernels.related.best_first import ScoredPages, best_first
@@ -93,7 +93,8 @@ def cocited(query, candidates, page):
     chosen, parents = around.read_parents(out, candidates, page, query.parents, query.window, excluded, False)
     if chosen < 0:
         return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
-    found, times = new_set(around.count_windows(parents)), np.zeros(around.count_windows(parents), np.int32)
+    room = around.count_windows(parents)
+    found, times = new_page_set(room, len(out.lists.degree)), np.zeros(room, np.int32)
     count = around.add_windows(parents, found, np.int64(0), times)
     siblings, times = found.members[:count], times[:count]
     first = parents.pages.copy()
@@ -125,12 +126,13 @@ def best_cocited(query, pages, starts, candidates, in_degree, least, k, best):
         around.representatives(query.near.page, query.near.representative, pages[i : i + 1], own)
         never[0], never[1] = min(pages[i], own[0]), max(pages[i], own[0])
         best.twice[i] = np.sum((times >= 2) & (siblings != own[0]))
-        scored = ScoredPages(siblings, times.astype(np.float64), np.empty(0), np.empty(0, np.int32), in_degree)
-        order = best_first(scored, never, least, k)
-        for place in order:
+        order, none = query.out.lists.order, np.empty(0, np.int32)
+        scored = ScoredPages(siblings, times.astype(np.float64), np.empty(0), none, in_degree, order)
+        places = best_first(scored, never, least, k)
+        for place in places:
             best.pages[at], best.values[at] = siblings[place], times[place]
             at += 1
-        best.counts[i] = len(order)
+        best.counts[i] = len(places)
     return at
 
 

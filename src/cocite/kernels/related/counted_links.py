@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import flags_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Lists, Place, decode_part, is_inside, read_list, room_for, start_of
+from cocite.kernels.codec.lists import Lists, Place, bounds_of, decode_part, is_inside, read_list, room_for
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import keep_likely, number_of
 from cocite.kernels.jit import inline, kernel
@@ -115,7 +115,8 @@ def sorted_targets(out, page):
     at = find_position(out.page, page)
     if at < 0:
         return np.int64(-1), np.int64(-1)
-    return np.int64(out.link[at]), np.int64(out.link[at + 1])
+    low = np.int64(out.link[at])
+    return low, low + np.int64(out.lists.degree[page])
 
 
 @inline
@@ -164,7 +165,8 @@ def read_around(out, page, child, half, targets, attributes):
     at = find_position(out.page, page)
     if at < 0:
         return np.int64(DAMAGED), np.int64(-1)
-    low, high = np.int64(out.link[at]), np.int64(out.link[at + 1])
+    low = np.int64(out.link[at])
+    high = low + np.int64(out.lists.degree[page])
     found = find_position(out.target[low:high], child)
     if found < 0:
         return np.int64(0), np.int64(-1)
@@ -173,7 +175,7 @@ def read_around(out, page, child, half, targets, attributes):
     begin = first // SKIP_LINKS * SKIP_LINKS
     point = np.int64(out.first[at]) + first // SKIP_LINKS
     count = last - begin
-    start, stop = start_of(out.lists, page), start_of(out.lists, page + 1)
+    start, stop = bounds_of(out.lists, np.int64(page))
     if not (0 <= point < len(out.bit) and 0 < count <= len(targets) and is_inside(out.lists, start, stop)):
         return np.int64(DAMAGED), np.int64(-1)
     before, attribute = np.int64(out.before[point]), np.int64(out.attribute[point])

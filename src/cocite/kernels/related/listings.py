@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import address_key, key_of
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.counted_links import Excluded, OutLists, Repeats
+from cocite.kernels.related.independence import originals
 from cocite.kernels.related.neighbourhood import NearPages, group, read_parents, representatives
 
 MAX_EXAMPLES = 3  # examples of each kind of evidence that are kept for a result
@@ -19,9 +21,10 @@ MAX_MEMBERS = 101  # a result and its first 100 near-duplicates: the out-links o
 UNKNOWN_DISTANCE = 1 << 40
 PARENT, DISTANCE, SECTION, MEMBER, PREVIOUS = range(5)
 """Columns of `hits`: parent's index, links apart, section + 1 (0: different ones), member, the result's hit before."""
-LISTED_BY, LISTED_BY_GROUPS, SHARED_LINKS, LINKED_MEMBER, LINKING_MEMBER, LINKED_PARENT, ITS_MEMBER = range(7)
-"""Columns of `totals`: parents of both, groups of these, children of both; the member that the page links to, the one
-that links to the page; a parent that the result links to, and the member that does. -1: none."""
+LISTED_BY, ORIGINALS, LISTED_GROUPS, SHARED_LINKS = range(4)
+LINKED_MEMBER, LINKING_MEMBER, LINKED_PARENT, ITS_MEMBER = range(4, 8)
+"""Columns of `totals`: parents of both, those without copies, groups of these, children of both; the member that the
+page links to, the one that links to the page; a parent that the result links to, and the member that does. -1: none."""
 
 
 class CountedWeb(NamedTuple):
@@ -32,6 +35,7 @@ class CountedWeb(NamedTuple):
     repeats: Repeats
     near: NearPages
     units: NDArray[np.uint32]  # of every page; empty if each is its own
+    copies: bool  # parents that have the page in the same run of links count as one
 
 
 class Subjects(NamedTuple):
@@ -55,7 +59,7 @@ def find_evidence(web, parents, pages, starts, max_repeats, max_children):
     """What relates a page and results: (state, parents, children, findings). Result r has pages[starts[r]], the others
     up to starts[r + 1] are its near-duplicates. Reads the parents, and overwrites their array, if that is not done."""
     results = len(starts) - 1
-    totals = np.full((results, 7), -1)
+    totals = np.full((results, 8), -1)
     totals[:, : SHARED_LINKS + 1] = 0
     found = LinkFindings(totals, np.full((results, MAX_EXAMPLES, 4), -1), np.full((results, MAX_EXAMPLES, 2), -1))
     subjects, out, excluded = index_subjects(pages, starts), web.out, web.excluded
@@ -67,10 +71,15 @@ def find_evidence(web, parents, pages, starts, max_repeats, max_children):
         state, hits, last = find_listings(out, parents, subjects, web.repeats, max_repeats, excluded)
         if state > 0:
             first, units = np.empty(len(parents.pages), np.uint32), parents.pages
-            representatives(web.near.page, web.near.representative, parents.pages, first)
+            if web.copies:
+                every, order = np.ones(len(parents.pages), np.bool_), out.lists.order
+                first[:] = parents.pages[originals(parents, every, excluded.in_degree, web.near, order)]
+            else:
+                representatives(web.near.page, web.near.representative, parents.pages, first)
             if len(web.units) > 0:
                 units = web.units[parents.pages]
-            choose_listings(hits, last, parents.pages, group(units, first)[0], excluded.in_degree, found)
+            groups = group(first, first)[0], group(units, first)[0]
+            choose_listings(hits, last, parents.pages, groups, excluded, out.lists.order, found)
     if state >= 0:
         state = children = find_shared(out, parents.of, max_children, subjects, excluded, found)
     if state >= 0:
@@ -206,42 +215,44 @@ def search_results(out, parents, i, subjects, hits, count, last):
 
 
 @inline
-def comes_first(hits, a, b, pages, in_degree):
+def comes_first(hits, a, b, pages, excluded, order):
     """Whether hit a of a result is a better example than hit b, on another page."""
     better = compare_hits(hits, a, b)
     if better != 0:
         return better > 0
     one, other = pages[hits[a, PARENT]], pages[hits[b, PARENT]]
+    in_degree = excluded.in_degree
     if in_degree[one] != in_degree[other]:
         return in_degree[one] > in_degree[other]
-    return one < other
+    return key_of(order, len(in_degree), one) < key_of(order, len(in_degree), other)
 
 
 @kernel
-def choose_listings(hits, last, pages, groups, in_degree, found):
-    """Set for each result: its parents, groups of parents, and best hits, first of different groups."""
-    seen = np.full(len(pages), -1)  # the last result that a group was counted for
+def choose_listings(hits, last, pages, groups, excluded, order, found):
+    """Set for each result: its parents, groups of parents, and best hits, first of different groups, of copies one.
+
+    `groups` has two numbers for each parent: of its copies, and of those that count as one with it.
+    """
+    seen = np.full((2, len(pages)), -1)  # the last result that a group was counted for
     best = np.empty(MAX_EXAMPLES, np.int64)
     for r in range(len(last)):
-        counts = group_counts = 0
+        totals = found.totals[r]
         hit = last[r]
         while hit >= 0:
-            counts += 1
-            group = groups[hits[hit, PARENT]]
-            group_counts += seen[group] != r
-            seen[group] = r
+            totals[LISTED_BY] += 1
+            for kind in range(2):
+                group = groups[kind][hits[hit, PARENT]]
+                totals[ORIGINALS + kind] += seen[kind, group] != r
+                seen[kind, group] = r
             hit = hits[hit, PREVIOUS]
-        found.totals[r, LISTED_BY], found.totals[r, LISTED_BY_GROUPS] = counts, group_counts
-        for j in range(min(counts, MAX_EXAMPLES)):
+        for j in range(min(totals[ORIGINALS], MAX_EXAMPLES)):
             best[j], hit = -1, last[r]
+            different = groups[1] if j < totals[LISTED_GROUPS] else groups[0]
             while hit >= 0:
                 fresh = True
                 for before in range(j):
-                    if j < group_counts:
-                        fresh &= groups[hits[best[before], PARENT]] != groups[hits[hit, PARENT]]
-                    else:
-                        fresh &= best[before] != hit
-                if fresh and (best[j] < 0 or comes_first(hits, hit, best[j], pages, in_degree)):
+                    fresh &= different[hits[best[before], PARENT]] != different[hits[hit, PARENT]]
+                if fresh and (best[j] < 0 or comes_first(hits, hit, best[j], pages, excluded, order)):
                     best[j] = hit
                 hit = hits[hit, PREVIOUS]
             listing, distance = found.listings[r, j], hits[best[j], DISTANCE]
@@ -312,6 +323,8 @@ def find_between(out, pages, subjects, excluded, totals):
                 return np.int64(DAMAGED)
             for k in range(degree):
                 through = totals[r, LINKED_PARENT]
-                if find_position(ascending, room[k]) >= 0 and (through < 0 or room[k] < through):
+                if find_position(ascending, room[k]) >= 0 and (
+                    through < 0 or address_key(out.lists, room[k]) < address_key(out.lists, through)
+                ):
                     totals[r, LINKED_PARENT], totals[r, ITS_MEMBER] = room[k], m
     return np.int64(0)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.build.near_duplicates import find_root, unite
-from cocite.kernels.build.parents import best_parents, sample_parents
+from cocite.kernels.build.parents import StoredParents, best_parents, row_of, sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import most_links, prefetch, read_list
+from cocite.kernels.codec.lists import most_links, prefetch, read_grown, read_list
 from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.hash_tables import add_member, add_members, new_set
+from cocite.kernels.hash_tables import add_member, add_members, new_page_set, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
 
@@ -37,11 +37,12 @@ class Parents(NamedTuple):
         return int((np.minimum(lengths, self.window + 1) if self.window else lengths).sum())
 
 
-class StoredParents(NamedTuple):
-    """Parents that the store keeps for pages with many, best first or a sample: a row for each page."""
+class ParentChoice(NamedTuple):
+    """How parents are chosen where a page has more than the limit."""
 
-    page: NDArray[np.uint32]
-    parent: NDArray[np.uint32]
+    sample: StoredParents  # empty, unless the store has them for this seed
+    fingerprints: NDArray[np.uint64]
+    seed: int
 
 
 class VicinityLimits(NamedTuple):
@@ -145,30 +146,54 @@ def add_windows(parents, numbered, count, times):
 
 
 @kernel
-def first_by_hash(parents, child, fingerprints, seed, keep, chosen):
-    """Choose the `keep` parents of smallest hash, in that order. Returns how many."""
-    return sample_parents(parents, fingerprints[child], fingerprints, seed, keep, chosen)
+def choose_parents(into, choice, excluded, page, limit):
+    """The parents to choose from, as a new array, in the order of choice if there are too many: (state, pages).
+
+    If every link counts, these are the chosen ones. Of a page with more parents than the store keeps ready, only those
+    kept are candidates. Otherwise a question that ignores some of them would have to read them all.
+    """
+    plain, sample, degree = counted.excludes_nothing(excluded), choice.sample, np.int64(into.degree[page])
+    none = np.empty(0, np.uint32)
+    if limit == 0 or counted.is_excluded(excluded, page):
+        return np.int64(0), none
+    if degree > limit and len(sample.page) > 0:
+        stored, row = np.int64(sample.size), row_of(sample, page)
+        if row >= 0 and limit <= stored:
+            parents = sample.parent[row : row + stored].copy()
+            for parent in parents:
+                if parent >= len(into.degree):
+                    return np.int64(DAMAGED), none
+            return np.int64(0), parents[:limit] if plain else parents
+    count, parents = read_grown(into, page, none)
+    if count < 0:
+        return np.int64(DAMAGED), none
+    if count <= limit:
+        return np.int64(0), parents[:count]
+    keep = np.int64(limit) if plain else count
+    ordered = np.empty(keep, np.uint32)
+    kept = sample_parents(parents[:count], choice.fingerprints[page], choice.fingerprints, choice.seed, keep, ordered)
+    return np.int64(0), ordered[:kept]
 
 
 @kernel
 def parents_of_highest_degree(out, into, best, children, other_than, keep, excluded, found):
     """Of each child the `keep` parents of highest in-degree that count, without `other_than`. Returns how many."""
-    at, stored = np.int64(0), len(best.parent) // max(1, len(best.page))
+    at, stored = np.int64(0), np.int64(best.size)
     heap = np.empty(stored + 513, np.uint64)
     pool, ordered = np.empty(stored + 513, np.uint32), np.empty(stored + 513, np.uint32)
     room = np.empty(64, np.uint32)
     for i in range(len(children)):
         child = np.int64(children[i])
-        row = find_position(best.page, child)
+        row = row_of(best, child)
         if row >= 0:
             count = np.int64(stored)
-            ordered[:count] = best.parent[row * stored : (row + 1) * stored]
+            ordered[:count] = best.parent[row : row + stored]
         else:
             count = np.int64(into.degree[child])
             if count > len(pool) or read_list(into, child, pool, pool[:0]) != count:
                 return np.int64(DAMAGED)
             most = min(count, np.int64(keep) + 1) if counted.excludes_nothing(excluded) else count
-            count = best_parents(pool, count, into.degree, most, heap, ordered)
+            count = best_parents(into, pool, count, most, heap, ordered)
         end = at + keep
         for k in range(count):
             parent = np.int64(ordered[k])
@@ -244,6 +269,33 @@ def merge_pages(near, pages):
         merged[i] = add_member(numbered, count, found[i])
         count += merged[i] == count
     return numbered.members[:count], merged, others
+
+
+@kernel
+def merge_members(near, numbered, count, pages):
+    """Merge near-duplicates among the first `count` members of a set, below `pages`.
+
+    Returns (the set of representatives, the number of each member's, the representatives).
+    """
+    members, numbers, others = numbered.members[:count], np.arange(count).astype(np.int32), np.int64(0)
+    found = members
+    if len(near.page) < count:  # fewer than members: search for these
+        for i in range(len(near.page)):
+            number = number_of(numbered.table, near.page[i])
+            if number >= 0 and near.representative[i] != near.page[i]:
+                found = members.copy() if others == 0 else found
+                found[number] = near.representative[i]
+                others += 1
+    elif len(near.page) > 0:
+        found = np.empty(count, np.uint32)
+        others = representatives(near.page, near.representative, members, found)
+    if others == 0:
+        return numbered, numbers, members
+    merged, kept = new_page_set(count, pages), np.int64(0)
+    for i in range(count):
+        numbers[i] = add_member(merged, kept, found[i])
+        kept += numbers[i] == kept
+    return merged, numbers, merged.members[:kept]
 
 
 @kernel

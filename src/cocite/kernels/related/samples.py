@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.build.parents import sample_parents
+from cocite.kernels.build.parents import StoredParents, row_of, sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Lists, prefetch, read_grown, read_list
-from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_member
 from cocite.kernels.jit import inline, kernel
 
@@ -17,8 +16,7 @@ class SampledLists(NamedTuple):
     """Lists, the samples of long ones that the store keeps, and the fingerprints of all pages, which draw others."""
 
     lists: Lists
-    sample_page: NDArray[np.uint32]
-    sample_parent: NDArray[np.uint32]
+    sample: StoredParents
     fingerprints: NDArray[np.uint64]
 
 
@@ -31,10 +29,9 @@ class Extension(NamedTuple):
 
 @inline
 def stored_sample(sampled, page):
-    """The bounds in `sample_parent` of the sample of a page; an empty one if there is none."""
-    size = np.int64(len(sampled.sample_parent)) // max(1, len(sampled.sample_page))
-    row = find_position(sampled.sample_page, page)
-    return (row * size, (row + 1) * size) if row >= 0 else (np.int64(0), np.int64(0))
+    """The bounds in `sample.parent` of the sample of a page; an empty one if there is none."""
+    row = row_of(sampled.sample, page)
+    return (row, row + np.int64(sampled.sample.size)) if row >= 0 else (np.int64(0), np.int64(0))
 
 
 @inline
@@ -46,7 +43,7 @@ def read_sample(sampled, seed, page, most, few):
         return read_list(lists, page, few, few[:0])
     start, stop = stored_sample(sampled, page)
     if most <= stop - start < degree:
-        few[:most] = sampled.sample_parent[start : start + most]
+        few[:most] = sampled.sample.parent[start : start + most]
         for k in range(most):
             if few[k] >= len(fingerprints):
                 return np.int64(DAMAGED)

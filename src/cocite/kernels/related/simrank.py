@@ -68,9 +68,9 @@ def parents_of(parents, page, links):
     if stop - start > len(links):
         links = np.empty(stop - start, np.uint32)
     for k in range(start, stop):
-        if parents.sample_parent[k] >= len(parents.fingerprints):
+        if parents.sample.parent[k] >= len(parents.fingerprints):
             return np.int64(DAMAGED), links
-        links[k - start] = parents.sample_parent[k]
+        links[k - start] = parents.sample.parent[k]
     return stop - start, links
 
 

@@ -7,11 +7,10 @@ with the missing parts.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -25,6 +24,7 @@ from cocite.operations.declare import Graph, Operation, Progress, Web, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
 from cocite.results.filters import NO_FILTERS, Filters
+from cocite.system import make_folder, replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -181,7 +181,8 @@ def batch(
                 progress("answering pages", len(parts[i]), len(asked))
     if flat:
         if not output.exists():
-            _atomically(output, lambda path: _join(files, path))
+            with replacing(output, UNFINISHED) as unfinished:
+                _join(files, unfinished)
         _drop(folder)
     answered, answers = np.array(tallies).sum(axis=0).tolist()
     return BatchSummary(len(asked), answered, answers, len(files), len(kept))
@@ -223,13 +224,12 @@ def _prepare(folder: Path, output: Path, plan: dict[str, Any], joined: Sequence[
         unfinished_plan = f".{PLAN_FILE}{UNFINISHED}"  # of a killed run
         if not folder.is_dir() or any(each.name != unfinished_plan for each in folder.iterdir()):
             raise BadParameter(f"{folder} contains something other than this batch: remove it, or choose another place")
-    folder.mkdir(parents=True, exist_ok=True)
-    _sync(folder.parent)
+    make_folder(folder)
     for left in folder.glob(".cocite-export-*"):  # of a killed run
         shutil.rmtree(left, ignore_errors=True)
     if not same:
-        text = json.dumps(plan, indent=1)
-        _atomically(folder / PLAN_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+        with replacing(folder / PLAN_FILE, UNFINISHED) as unfinished:
+            unfinished.write_text(json.dumps(plan, indent=1), encoding="utf-8")
 
 
 def _table(
@@ -258,35 +258,15 @@ def _table(
 
 
 def _write(file: Path, table: pa.Table) -> None:
-    if file.suffix == ".tsv":
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        text = "".join(f"{query}\t{rank}\t{url}\t{score:g}\n" for query, rank, url, score in rows)
-        _atomically(file, lambda to: to.write_text(text, encoding="utf-8"))
-    else:
-        import pyarrow.parquet as pq
+    with replacing(file, UNFINISHED) as unfinished:
+        if file.suffix == ".tsv":
+            rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+            text = "".join(f"{query}\t{rank}\t{url}\t{score:g}\n" for query, rank, url, score in rows)
+            unfinished.write_text(text, encoding="utf-8")
+        else:
+            import pyarrow.parquet as pq
 
-        _atomically(file, lambda to: pq.write_table(table, to, compression="zstd"))
-
-
-def _atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file completely or not at all."""
-    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
-    try:
-        write(unfinished)
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        _sync(path.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _sync(folder: Path) -> None:
-    """Make a new file name durable."""
-    from cocite.graph.generation import sync_folder
-
-    with suppress(PermissionError):  # a folder may be writable but not listable
-        sync_folder(folder)
+            pq.write_table(table, unfinished, compression="zstd")
 
 
 def _join(files: Iterable[Path], output: Path) -> None:

@@ -32,8 +32,8 @@ class Hubs(Operation, Filters):
     """Find hubs around some pages: pages that link to many others. Those that link to the pages themselves come first.
 
     HubFinder (Chirita, Olmedilla & Nejdl 2004) explores the links around the pages, and keeps the pages of highest
-    global rank. A rank that isn't kept in the store is computed first; cocite rank keeps one. The result says how many
-    pages each round explored, and how many it would have explored without trimming, where that is quick to count.
+    global rank. A rank that isn't kept in the store is computed first; cocite rank keeps one. JSON has how many pages
+    each round explored, and how many it would have explored without trimming, where that is quick to count.
 
     Examples:
         cocite hubs nytimes.com

@@ -102,7 +102,7 @@ class Related(Operation, CommandLineOptions):
     @property
     def slow(self) -> bool:
         quick = self.method.partition("(")[0].strip() in QUICK_METHODS and self.k <= MAX_QUICK_RESULTS
-        return not quick or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
+        return not quick or bool(self.trust) or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
 
     def run(self, web: Web) -> Answers:
         from cocite.related.methods import method
@@ -161,6 +161,13 @@ def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:
         if unit not in ("none", "auto") and all(linked_at_home_only(web, page, unit) for page in pages):
             call = quote(spell(each.name, {**changed(each.params), "unit": "none"}))
             return f"{known} linked only from pages of {their} own {unit}: try the method {call}"
+    facts = web.graph.facts
+    copies = sum(len(facts.near_duplicates(facts.representative(page))) for page in pages)
+    for each in chosen if copies else ():
+        if getattr(each.params, "merge", False) is True:
+            call = quote(spell(each.name, {**changed(each.params), "merge": False}))
+            same = f"{count(copies, 'page')} with nearly the same links count as {'it' if len(urls) == 1 else 'them'}"
+            return f"{known} {same}, and {each.name} finds nothing else: try the method {call}"
     finds = f"{chosen[0].name} finds nothing" if len(chosen) == 1 else "no method finds anything"
     return f"{known} {finds} related: look at {their} links"
 

@@ -140,8 +140,9 @@ class Site(Task):
             found.append(f"Skipped {count(len(files.outside), 'symbolic link')} out of the folder: {files.outside[0]}")
         if made.unknown:
             found.append(f"Unknown page: {', '.join(made.unknown[:5])}; see pin and never in overrides and pages")
-        if self.insert and not inserted:
-            found.append("No page has a place for its list: put <div data-cocite-related></div> into your template")
+        if self.insert and (without := sorted({*made.files} - {*inserted})):
+            pages = f"{count(len(without), 'page')}, such as {without[0]}" if inserted else "all pages"
+            found.append(f"No place for the list in {pages}: put <div data-cocite-related></div> into your template")
         return found
 
 

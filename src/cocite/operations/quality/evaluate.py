@@ -14,6 +14,7 @@ from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, check_writable, write_file
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
+from cocite.system import make_folder
 from cocite.text import count
 
 if TYPE_CHECKING:
@@ -212,8 +213,8 @@ def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None
 
 def save_runs(found: Evaluation, folder: Path) -> None:
     """A file query<TAB>rank<TAB>answer for every run."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number, run in enumerate(found.runs, 1):
         rows = [f"{query}\t{rank}\t{page}\n" for query in run.answers for rank, page in enumerate(run.of(query), 1)]
         name = "".join(c if c.isalnum() or c in "_-" else "_" for c in run.name)[:80]
-        (folder / f"{number:02d}-{name}.tsv").write_text("".join(rows), encoding="utf-8")
+        write_file(folder / f"{number:02d}-{name}.tsv", "".join(rows))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from shlex import join
+from typing import IO, TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, BadStore, UnknownPage
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
-from cocite.operations.task import Task, parse_size
+from cocite.operations.task import Task, check_writable, parse_size
 from cocite.parameters import changed, parameter
 from cocite.sources.declared import declared_kinds
 from cocite.text import count
@@ -42,17 +44,12 @@ class WorkOptions(Task):
     began: float = field(default_factory=time.monotonic, compare=False)  # when the user began to wait
 
     def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
-        """Why the search index is missing, or a crawl incomplete; addresses made to look like others."""
-        from cocite.sources.crawl.start import CRAWL_INTERRUPTED
-
+        """Why the search index is missing; addresses made to look like others."""
         yield from filter(None, [result.warning, twins_note(result.built.twins)])
-        if result.built.report.read[CRAWL_INTERRUPTED]:
-            crawled = " ".join(spec for spec in getattr(self, "sources", ()) if _WEB_ADDRESS.match(spec))
-            go_on = f"to go on: cocite add {crawled} -i {result.built.path}"
-            yield f"Interrupted; the pages that were fetched are kept; {go_on}"
 
     def validate(self) -> None:
         parse_size(self.memory, "memory")
+        check_writable(getattr(self, "see_also", ""))
         if self.platforms and not Path(self.platforms).is_file():
             raise BadParameter(f"platforms {self.platforms} is not a file: check the path")
 
@@ -87,6 +84,11 @@ class SourceOptions(WorkOptions, SourceFormat):
         required=True,
     )  # fmt: skip
     undirected: bool = parameter(False, "Edge lists: read each link in both directions")
+    see_also: str = parameter(
+        "", 'MediaWiki dumps: write the links of "See also" sections here, as judgements, not to the store',
+        metavar="FILE",
+    )  # fmt: skip
+    categories: bool = parameter(False, "MediaWiki dumps: read categories as links")
     anchors: bool | None = parameter(
         None, "Keep the texts of links (add: default as before)", type=bool, flags=("--anchors/--no-anchors",)
     )
@@ -111,10 +113,21 @@ class SourceOptions(WorkOptions, SourceFormat):
         given = {
             name: value
             for name, value in changed(self).items()
-            if name in ("base", "kind", "undirected", *CRAWL_OPTIONS)
+            if name in ("base", "kind", "undirected", "see_also", "categories", *CRAWL_OPTIONS)
         }
         given |= {"platforms": Path(self.platforms).absolute()} if self.platforms else {}
         return {name.replace("_", "-"): "" if value is True else str(value) for name, value in given.items()}
+
+    def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
+        """Those of other work; how to go on with an interrupted crawl."""
+        from cocite.sources.crawl.start import CRAWL_INTERRUPTED
+
+        yield from super().warnings(web, result)
+        if result.built.report.read[CRAWL_INTERRUPTED]:
+            given = [part for name, value in self.said.items() for part in (f"--{name}", value) if part]
+            crawled = [spec for spec in self.sources if self.kind == "crawl" or _WEB_ADDRESS.match(spec)]
+            go_on = join(["cocite", "add", *crawled, "-i", str(result.built.path), "--resume", *given])
+            yield f"Interrupted; the pages that were fetched are kept; to go on: {go_on}"
 
     def read(self, work: Callable[..., Built], store: Path, kept: dict[str, bool], progress: Progress) -> BuildResult:
         """Read the sources into a store by `work`, and renew its search index."""
@@ -122,12 +135,25 @@ class SourceOptions(WorkOptions, SourceFormat):
         from cocite.sources.records import ReadReport
 
         report, options = ReadReport(self.strict), self.build_options(self.said, **kept)
-        with jit.watch(lambda kernel: None) as compilation:
-            opened = self.open_sources(report, options.text, progress)
+        with jit.watch(lambda kernel: None) as compilation, self._judgements() as see_also:
+            opened = self.open_sources(report, options.text, progress, see_also)
             built = work(opened, store, report, options, with_estimates(progress, opened, report))
             return renewed(built, options, progress, compilation, self.began)
 
-    def open_sources(self, report: ReadReport, text: bool, progress: Progress) -> list[Source]:
+    @contextmanager
+    def _judgements(self) -> Iterator[IO[str] | None]:
+        """The file for links of "See also" sections, which is replaced when the store is complete."""
+        if not self.see_also:
+            yield None
+            return
+        from cocite.system import replacing
+
+        with replacing(Path(self.see_also)) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+            yield file
+
+    def open_sources(
+        self, report: ReadReport, text: bool, progress: Progress, see_also: IO[str] | None
+    ) -> list[Source]:
         """Recognise every source before the first one is read, so that a mistyped name fails at once."""
         from cocite.sources.open_source import open_source
 
@@ -136,7 +162,14 @@ class SourceOptions(WorkOptions, SourceFormat):
             self._crawl(spec, report, text, progress)
             if crawled or (not self.kind and _WEB_ADDRESS.match(spec))
             else open_source(
-                spec, report, base=self.base or None, kind=self.kind or None, text=text, undirected=self.undirected
+                spec,
+                report,
+                base=self.base or None,
+                kind=self.kind or None,
+                text=text,
+                undirected=self.undirected,
+                see_also=see_also,
+                categories=self.categories,
             )
             for spec in self.sources
         ]
@@ -145,7 +178,8 @@ class SourceOptions(WorkOptions, SourceFormat):
         from cocite.sources.crawl.start import crawl
         from cocite.sources.open_source import Source
 
-        pages = crawl([spec], report, text=text, **{name: getattr(self, name) for name in CRAWL_OPTIONS})
+        options = {"seeds": [spec], **{name: getattr(self, name) for name in CRAWL_OPTIONS}, **self.crawled(spec)}
+        pages = crawl(report=report, text=text, **options)
 
         def counted() -> Iterator[Page]:
             for page in pages:
@@ -153,6 +187,10 @@ class SourceOptions(WorkOptions, SourceFormat):
                 yield page
 
         return Source(spec, "crawl", 0, report, counted, text)
+
+    def crawled(self, spec: str) -> dict[str, Any]:
+        """What an earlier crawl from an address fetched, as options of this one."""
+        return {}
 
 
 def with_estimates(progress: Progress, sources: Sequence[Source], report: ReadReport) -> Progress:
@@ -269,9 +307,9 @@ class Build(SourceOptions):
     """Read sources into a new store.
 
     Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
-    WAT), HTML, Markdown, bookmarks, OPML, web graphs. An old store is replaced when the new one is complete, not
-    before. If a page repeats a link, the first one is kept, with the sections of the others. Links from a page to
-    itself are dropped. The summary counts both.
+    WAT), HTML, Markdown, bookmarks, OPML, MediaWiki dumps, web graphs. An old store is replaced when the new one is
+    complete, not before. If a page repeats a link, the first one is kept, with the sections of the others. Links from a
+    page to itself are dropped. The summary counts both.
 
     Examples:
         cocite build crawl.warc.gz -o web.cocite
@@ -298,7 +336,19 @@ class Add(SourceOptions):
     Examples:
         cocite add more.warc.gz -i web.cocite
         cocite add https://example.org/news --depth 1
+        cocite add https://example.org/ --resume --max-pages 5000
     """
+
+    resume: bool = parameter(False, "Crawling: go on with an earlier crawl, and fetch only what the store doesn't have")
+
+    def crawled(self, spec: str) -> dict[str, Any]:
+        from cocite.graph.crawled import crawled_before
+        from cocite.graph.store import Graph
+
+        if not self.resume:
+            return {}
+        limits = {name: getattr(self, name) for name in ("scope", "depth", "max_pages")}
+        return crawled_before(Graph(self.index), spec, **limits)._asdict()
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.maintain import add
@@ -307,6 +357,28 @@ class Add(SourceOptions):
         before = kept_before(self.index, self.platforms)
         kept = {name: bool(before[name] if value is None else value) for name, value in given.items()}
         return self.read(add, Path(self.index), kept, progress)
+
+
+@operation()
+class Compact(WorkOptions):
+    """Fold the layers of a store into one base.
+
+    Every add and remove writes a layer: a small file with what it changed. Questions read through all of them. After
+    many changes a store takes less room, and answers a little faster, when it is compacted. Programs that have the
+    store open keep reading what they opened. cocite info shows the layers.
+
+    Examples:
+        cocite compact -i web.cocite
+    """
+
+    def do(self, progress: Progress) -> BuildResult:
+        from cocite.graph.build.maintain import compact
+        from cocite.kernels import jit
+
+        options = self.build_options({}, **kept_before(self.index, self.platforms))
+        with jit.watch(lambda kernel: None) as compilation:
+            built = compact(Path(self.index), options, progress)
+            return renewed(built, options, progress, compilation, self.began)
 
 
 @operation()

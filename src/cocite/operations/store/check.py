@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadStore
+from cocite.graph.generation import LAYER_HEADER_BYTES, LAYER_MAGIC, POINTER
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
 from cocite.operations.store.build import twins_note
@@ -123,12 +124,44 @@ def sources_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def read_manifest(store: Path) -> dict[str, Any]:
-    """The newest manifest that can be read at all, damaged or not; empty if there is none."""
+    """The newest manifest that can be read at all, damaged or not, with what its layers say; empty if there is none."""
     for folder in sorted(store.glob("g*"), reverse=True):
         try:
             manifest = json.loads((folder / "manifest.json").read_bytes())
         except (OSError, ValueError, RecursionError):
             continue
         if isinstance(manifest, dict):
-            return manifest
+            return manifest | layered_facts(manifest, [read_layer(file) for file in layers_of(store, folder.name)])
     return {}
+
+
+def layers_of(store: Path, generation: str) -> list[Path]:
+    """The layers of a generation, oldest first; if a damaged `CURRENT` doesn't name them, all that are there."""
+    try:
+        pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
+    except OSError:
+        pointer = None
+    if pointer is None or pointer[1].decode() != generation:
+        return sorted(store.glob(f"{generation}-*.layer"))
+    return [store / line.partition(" ")[0] for line in pointer[3].decode().splitlines()]
+
+
+def read_layer(file: Path) -> dict[str, Any]:
+    """The manifest of a layer, damaged or not; empty if it can't be read at all."""
+    try:
+        with file.open("rb") as content:
+            head = content.read(LAYER_HEADER_BYTES)
+            length = int.from_bytes(head[len(LAYER_MAGIC) :], "little")
+            manifest = json.loads(content.read(min(length, file.stat().st_size)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return manifest if isinstance(manifest, dict) else {}
+
+
+def layered_facts(manifest: dict[str, Any], layers: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a store with layers says instead of its base: the sources of all, and the newest figures."""
+    parts = [each.get("sources") for each in (manifest, *layers)]
+    facts: dict[str, Any] = {"sources": [source for part in parts if isinstance(part, list) for source in part]}
+    for layer in layers:
+        facts |= {name: layer[name] for name in ("pages", "links", "removed") if isinstance(layer.get(name), int)}
+    return facts

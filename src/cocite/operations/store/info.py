@@ -10,6 +10,8 @@ from cocite.operations.declare import Progress, Web, operation
 from cocite.operations.task import Facts, Task
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
+LAGGING = ("weights of words (document frequencies)", "stored ranks", "counts of sites and hosts")
+"""What doesn't follow at once when layers are written, but when the store is compacted, or it is made again."""
 STORE_PARTS = {
     "links out": r"out\.(words|base|offset|degree|code|first)",
     "links in": r"in\.(words|base|offset|degree|code)",
@@ -59,10 +61,17 @@ class Info(Task):
 
 def describe(path: Path) -> dict[str, Any]:
     """Everything about a store, for its owner. Reads no arrays, so that damaged stores can be described as well."""
-    from cocite.graph.generation import read_current
+    from cocite.graph.generation import read_current, read_layer_manifest, read_pointer
     from cocite.graph.side import list_sides
 
     _, manifest = read_current(path)
+    _, base, names = read_pointer(path)
+    layers, states = [], {base["id"]}
+    for name in names:
+        own = read_layer_manifest(path, name)
+        states |= {*own.get("states", ()), own["id"]}
+        about = {each: own[each] for each in ("built", "new", "pages", "links")}
+        layers.append({"layer": name.file, **about, "bytes": (path / name.file).stat().st_size})
     pages, links = max(1, int(manifest["pages"])), max(1, int(manifest["links"]))
     sizes = part_bytes(manifest["arrays"])
     parts = [
@@ -70,16 +79,20 @@ def describe(path: Path) -> dict[str, Any]:
         for name, n in sizes.items()
     ]
     ranks, clicks = (list_sides(path, manifest["id"], name) for name in ("rank_", "clicks"))
+    fresh_ranks = {str(about.get("rank")): fresh for about, fresh in ranks}
+    usable = [str(about.get("rank")) for about, known in list_sides(path, states, "rank_") if known]
+    lagging_ranks = [name for name in usable if not fresh_ranks.get(name)]
     return {
         "store": str(path),
         **{name: manifest[name] for name in FACTS},
         "names": manifest.get("names", 0),
-        "removed": manifest["arrays"].get("removed", {}).get("length", 0),
-        "bytes": sum(sizes.values()),
+        "removed": manifest.get("removed", manifest["arrays"].get("removed", {}).get("length", 0)),
+        "bytes": sum(sizes.values()) + sum(layer["bytes"] for layer in layers),
+        **({"layers": layers, "lagging": LAGGING, "lagging_ranks": lagging_ranks} if layers else {}),
         "parts": parts,
         **{name: manifest[name] for name in ("sources", "options", "skipped")},
         "public_suffix_list": manifest.get("public_suffix_list", ""),
-        "ranks": {str(about.get("rank")): fresh for about, fresh in ranks},
+        "ranks": fresh_ranks,
         "clicks": clicks[0][0].get("clicks", 0) if clicks else 0,
     }
 

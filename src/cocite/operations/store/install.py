@@ -50,7 +50,7 @@ class Install(Task):
 
     def do(self, progress: Progress) -> Installed:
         from cocite.graph.clicks import SIDE_NAME, renew_clicks
-        from cocite.graph.generation import copy_synced, new_generation, publish, read_current
+        from cocite.graph.generation import copy_synced, new_generation, publish, read_pointer
         from cocite.graph.side import FOLDER, copy_sides, move_sides
         from cocite.graph.store import Graph
         from cocite.operations.store.check import Check
@@ -63,21 +63,30 @@ class Install(Task):
             raise BadParameter(f"one of {source} and {dest} is inside the other: give another place")
 
         def copy_file(file: Path, target: Path) -> None:
-            copy_synced(file, target)
+            try:
+                copy_synced(file, target)
+            except BadStore as error:
+                raise changed if is_changed() else error from error
             sizes.append(target.stat().st_size)
             progress("copying", sizes[-1], None)
 
-        original = Graph(source)
-        folder, manifest = read_current(source)
-        if manifest["id"] != original.manifest["id"]:
-            raise BadStore(f"{source} was changed meanwhile by another command: run this one again")
+        def is_changed() -> bool:
+            return read_pointer(source)[::2] != (folder, layers)
+
+        changed = BadStore(f"{source} was changed meanwhile by another command: run this one again")
+        folder, manifest, layers = read_pointer(source)
+        pointer, original = (source / "CURRENT").read_bytes(), Graph(source)
+        if is_changed():
+            raise changed
         with new_generation(dest) as (work, _):
             copy = work / "copy"
             new = copy / folder.name
             new.mkdir(parents=True)
-            copy_file(source / "CURRENT", copy / "CURRENT")
+            (copy / "CURRENT").write_bytes(pointer)
             for name in ("manifest.json", *(f"{array}.bin" for array in manifest["arrays"])):
                 copy_file(folder / name, new / name)
+            for layer in layers:
+                copy_file(source / layer.file, copy / layer.file)
             sides = copy_sides(original, copy, SIDE_NAME, copy_file)
             if faults := Check(store=str(copy)).do(progress).faults:
                 why = faults[0].replace(str(copy), str(source))
@@ -86,8 +95,8 @@ class Install(Task):
             if (side := dest / FOLDER).exists() and not os.access(side, os.W_OK):
                 raise BadStore(f"cannot write to {side}: check its permissions; {dest} was not changed")
             verified = Graph(copy)
-            publish(dest, new, manifest)
+            publish(dest, new, manifest, [(copy / layer.file, layer.digest) for layer in layers])
             move_sides(verified, Graph(dest), sides, SIDE_NAME)
         renew_clicks(dest)
-        numbers = {name: manifest[name] for name in ("generation", "pages", "links")}
+        numbers = {"generation": manifest["generation"], "pages": len(original), "links": len(original.links)}
         return Installed(str(dest), **numbers, bytes=sum(sizes), side=sides, seconds=round(time.monotonic() - began, 3))

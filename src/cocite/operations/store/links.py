@@ -11,6 +11,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.results.answer import HIDDEN, Result
 from cocite.results.filters import NO_FILTERS, Filters, passing, why_none_passes
+from cocite.text import heading_text
 
 NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
@@ -168,7 +169,7 @@ def parents(graph: Graph, page: int, limit: int) -> list[int]:
     ready = graph.best_parents(page)
     if ready is None or not 0 < limit <= len(ready):  # else the best suffice: there may be millions
         found = graph.links_to(page)
-        ready = found[np.argsort(-graph.in_degree[found].astype(np.int64), kind="stable")]
+        ready = found[np.lexsort((graph.names.address_keys(found), -graph.in_degree[found].astype(np.int64)))]
     chosen: list[int] = ready[: limit or None].tolist()
     return chosen
 
@@ -189,7 +190,7 @@ def citation(graph: Graph, page: int, parent: int, near: int = NEIGHBOUR_LINKS) 
 
 
 def _heading(headings: list[str], block: int) -> str:
-    return headings[block] if 0 <= block < len(headings) else ""
+    return heading_text(headings[block]) if 0 <= block < len(headings) else ""
 
 
 def _facts_of_links(graph: Graph, page: int) -> Callable[[int, int], dict[str, Any]]:

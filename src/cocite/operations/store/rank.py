@@ -87,7 +87,7 @@ class RankPages(Operation, Filters):
         best = top_pages(graph, ranked, self.k, self.filters)
         return RankResult(
             wanted.name, values_of(wanted.params), ranked.rounds, ranked.residual, ranked.converged, took,
-            self.keep and error is None, best, str(wanted), graph.pages, error,
+            self.keep and error is None, best, str(wanted), len(graph), error,
         )  # fmt: skip
 
     def why_empty(self, web: Web, result: Any) -> str:
@@ -106,6 +106,8 @@ class RankPages(Operation, Filters):
 
 def top_pages(graph: Graph, ranked: Ranked, k: int, filters: Filters = NO_FILTERS) -> list[TopPage]:
     """The k pages of highest value that pass, without pages of value 0 and aliases."""
+    from dataclasses import replace
+
     import numpy as np
 
     from cocite.related.neighbourhood.scores import Scores
@@ -113,5 +115,8 @@ def top_pages(graph: Graph, ranked: Ranked, k: int, filters: Filters = NO_FILTER
 
     k = next(each for each in parameters_of(RankPages) if each.name == "k").check(k)
     pages, titles = np.arange(graph.pages, dtype=np.uint32), titles_of(graph)
+    if len(graph) < graph.pages:  # some are gone
+        pages = np.sort(graph.names.in_order()).astype(np.uint32)
+        ranked = replace(ranked, values=ranked.values[pages])
     best = best_answers(graph, Scores(pages, ranked.values, [], graph.array("alias.page")), [], k, filters)
     return [TopPage(place, graph.address(page), titles.of(page), value) for place, (page, value) in enumerate(best, 1)]

@@ -146,7 +146,8 @@ class FilterPages(Operation):
             if self.urls:
                 shown = np.intersect1d(shown, view.representatives(given))
             at = base.edges.pages.searchsorted(shown)
-            at = at[np.lexsort((at, -np.round(base.measured.measure[at], 9)))]
+            order = web.graph.names.address_keys(shown)
+            at = at[np.lexsort((order, -np.round(base.measured.measure[at], 9)))]
             kept, dropped = (at[base.measured.keep[at] == wanted] for wanted in (True, False))
             return PagesFiltered(
                 query=self.query.strip(),

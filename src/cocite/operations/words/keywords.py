@@ -1,11 +1,13 @@
 """Find keywords related to some words, or the keywords of a page.
 
 Similar keywords maximise Σ r_s(w, k) over the given words w; logically related ones maximise Σ r_l(w → k) (Zhao et al.
-2016, eq. 24 and 25). The main keywords of a page maximise Σ r_s to its other keywords (eq. 23).
+2016, eq. 24 and 25). The relevance of a page's keyword is Σ r_s to its other keywords (eq. 23). The main ones are those
+of highest tf-idf instead: eq. 23 prefers words that are frequent everywhere (docs/decisions/0040-keywords.md).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import Any
 
 from cocite.errors import BadParameter
@@ -70,7 +72,7 @@ class FindKeywords(Operation):
 
     Similar keywords occur on the same pages as the words. Logically related ones occur on pages that these pages link
     to. The keywords of a page are its most frequent words without stop words; if the page wasn't fetched, those of
-    links to it. Its main keywords are most relevant to the others (Zhao et al. 2016).
+    links to it. Its main keywords are frequent there, and rare elsewhere (tf-idf).
 
     Keywords and their relevance are computed when they are first needed, and kept with the store.
 
@@ -189,5 +191,5 @@ def keywords_of_page(web: Web, address: str) -> KeywordsOfPage:
         PageKeyword(keywords.words[word], rounded(value), int(keywords.frequency[word]), count)
         for (word, count), value in zip(ordered, overall, strict=True)
     ]
-    best = sorted(range(len(own)), key=lambda at: -overall[at])
-    return KeywordsOfPage(web.graph.address(page), [found[at].word for at in best[:MAIN_KEYWORDS]], found, note)
+    best = sorted(found, key=lambda each: -each.count * log(web.relevance.pages / each.pages))  # equal ones in order
+    return KeywordsOfPage(web.graph.address(page), [each.word for each in best[:MAIN_KEYWORDS]], found, note)

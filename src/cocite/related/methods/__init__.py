@@ -7,7 +7,7 @@ and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method e
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from cocite.parameters import changed, make, parse, spell
 from cocite.registry import Registry
 from cocite.related.evidence import Evidence, Path
 from cocite.related.neighbourhood.scores import Best, Scores, links_around
-from cocite.related.neighbourhood.view import Pages
+from cocite.related.neighbourhood.view import Pages, Switches
 from cocite.web import Web
 
 
@@ -37,6 +37,12 @@ class Method:
     def chop(self) -> str:
         """How the method chops addresses."""
         return str(getattr(self.params, "chop", "site"))
+
+    def trusting(self, seeds: tuple[str, ...]) -> "Method":
+        """The method with trusted pages; itself if there are none, or if it doesn't read links of a neighbourhood."""
+        if not seeds or not isinstance(self.params, Switches):
+            return self
+        return replace(self, params=replace(self.params, trust=(*self.params.trust, *seeds)))
 
     def relate(self, web: Web, seeds: Sequence[int]) -> Scores:
         """Scores of pages related to the seeds."""

@@ -12,7 +12,7 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
                   ½ · links(u, s) + ½ · (mean of links(t, s) for the `best` pages t, weighted by links(u, t))
                 + 0.15 · (together of s's same-name pages) / (max of that)
                 + words · ln(e + different words of u's text) · cosine(words of u, words of s)
-                + context · in_degree(s)^popularity · cosine(context words of u, context words of s)
+                + context · c · in_degree(s)^popularity · cosine(context words of u, context words of s)
                 + ¼ if s is on u's host, and ¼ if it is the home page of its own,     if sections list u
 
 A section counts for what it has beyond chance: a page that everybody links to is listed with everything. Links that
@@ -25,17 +25,23 @@ In a sparse graph few pages share anything with u, and in a dense one many share
 the links, pages that are like the best pages count as much as those that are like u itself. For one of the best pages,
 the mean is that of the others.
 
-Parents of u's same-name pages (words/make_vectors.py) are parents too; their weight is `names` times the similarity of
-the names. A parent that repeats s or u in another section has them together there, too, without `near` and `elsewhere`:
-in at most three sections that repeat u, and not on lists of more than 4,096 links. The context words of a page are
-those of the sections that list it. k parents of one site, and k sections of one parent, count as √k: their links are
-often one template. But where u and all its parents are on one site, as in a wiki, sites don't matter, and in-links are
-no independent votes: there the exponent is 0. Words count more the more text a page has. A page without links or
-without text gets results from what there is. One with neither gets the addresses beside it on its host, by ¼ of the
-part of its path that they share. With several query pages, scores add up, after the number reached.
+The weight c_q of a parent is the part of its section that chance doesn't explain, with 95 % confidence: 1 where other
+parents of u list the same pages far more often than lists without u do, 0 where they don't, as in a link farm
+(kernels/related/independence.py). With fewer than 20 parents it is 1. c is the mean of the c_q. k near-duplicates count
+as √k. With `copies`, of parents that have u in the same run of three links, in a section, or that are near-duplicates,
+only the one of highest in-degree counts.
 
-docs/decisions/0050 and 0051 give the reason for each constant, and what did not help; docs/lab/portfolio.md shows what
-each is worth on every collection, and how well constants do on a collection that didn't choose them.
+Parents of u's same-name pages (words/make_vectors.py) are parents too; c_q is then multiplied by `names` times the
+similarity of the names. A parent that repeats s or u in another section has them together there, too, without `near`
+and `elsewhere`: in at most three sections that repeat u, and not on lists of more than 4,096 links. The context words
+of a page are those of the sections that list it. k parents of one site, and k sections of one parent, count as √k:
+their links are often one template. But where u and all its parents are on one site, as in a wiki, sites don't matter,
+and in-links are no independent votes: there the exponent is 0. Words count more the more text a page has. A page
+without links or without text gets results from what there is. One with neither gets the addresses beside it on its
+host, by ¼ of the part of its path that they share. With several query pages, scores add up, after the number reached.
+
+docs/decisions/0050, 0051 and 0053 give the reason for each constant, and what did not help; docs/lab/portfolio.md shows
+what each is worth on every collection, and how well constants do on a collection that didn't choose them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,21 +51,13 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.hash_tables import find_places
+from cocite.kernels.hash_tables import MISSING, find_places
 from cocite.kernels.related import blend as kernels
+from cocite.kernels.related.likeness import Around
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.likeness import (
-    SCORE_DIGITS,
-    Alike,
-    Around,
-    LikenessParams,
-    Limits,
-    alike_pages,
-    popularity,
-    read_around,
-)
+from cocite.related.neighbourhood.likeness import Alike, LikenessParams, alike_pages, popularity, read_around
 from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Merged, Numbered, Pages
 from cocite.web import Web
@@ -77,6 +75,8 @@ NEARBY_ADDRESSES = 10
 """Before and after a page without any other candidate."""
 MAX_LINK_SHARE = 0.95
 """Where links give more than this of a score, words are not evidence."""
+SCORE_DIGITS = 6
+"""Scores that differ by less are equal."""
 NAMED_WORDS, SHARE_DIGITS = 8, 3
 """What evidence shows."""
 
@@ -112,8 +112,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
     """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
-    limits = Limits(params.parents, params.window, params.children)
-    around = [read_around(view, page, same_name_pages(web, page, params), limits) for page in pages]
+    around = [read_around(view, page, same_name_pages(web, page, params), params) for page in pages]
     alike = [alike_pages(view, one, pages, params) for one in around]
     similar = [web.vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and web.vectors else []
     some = [*(each.pages for each in alike), *similar]
@@ -132,7 +131,7 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
             kernels.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section[row], named)
             named[own] = 0
             named *= SAME_NAME / max(float(named.max(initial=0)), MIN_SCORE)
-        add_words(web.vectors, web.graph.in_degree, one, merged.pages, parts, params)
+        add_words(web.vectors, view, one, merged.pages, parts, params)
         parts[TEXT_PART, own] = parts[CONTEXT_PART, own] = 0
         if in_section[row].any():
             listed = np.flatnonzero(parts.sum(axis=0))
@@ -151,8 +150,12 @@ def same_name_pages(web: Web, page: int, params: Params) -> dict[int, float]:
     return dict(zip(others.tolist(), (params.names * cosines).tolist(), strict=True))
 
 
-def add_words(vectors: Vectors, in_degree: Pages, around: Around, pages: Pages, parts: Values, params: Params) -> None:
-    """Set the part by similar text and, for the best candidates, that by context words."""
+def add_words(vectors: Vectors, view: GraphView, around: Around, pages: Pages, parts: Values, params: Params) -> None:
+    """Set the part by similar text and, for the best candidates, that by context words.
+
+    Context words come from all lists. With `trust`, as far as a candidate's are from lists without any, the mean of the
+    others takes their place.
+    """
     page = around.page
     if params.words:
         weight = params.words * np.log(np.e + vectors.text_words[page])
@@ -162,7 +165,12 @@ def add_words(vectors: Vectors, in_degree: Pages, around: Around, pages: Pages, 
         last = max(0, len(pages) - WORD_PAGES)
         best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         cosines = vectors.cosines(page, pages[best], context=True)
-        parts[CONTEXT_PART, best] = params.context * cosines * popularity(in_degree, pages[best], around, params)
+        weight = params.context * around.reliability
+        if params.trust:
+            weight *= float(view.in_degree[page] / max(1, view.graph.in_degree[page]))
+            known = np.minimum(1.0, view.in_degree[pages[best]] / np.maximum(1, view.graph.in_degree[pages[best]]))
+            cosines = known * cosines + (1 - known) * (known @ cosines / max(float(known.sum()), MIN_SCORE))
+        parts[CONTEXT_PART, best] = weight * cosines * popularity(view.in_degree, pages[best], around, params)
 
 
 def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:
@@ -201,7 +209,8 @@ class AutoEvidence:
         """The evidence for each of some results, for each query page the largest part first."""
         blend = self.blend
         parents = [one.parents for one in blend.around]
-        links = LinkEvidence(self.view, parents, self.params.children, kernels.MAX_REPEATS)(pages)
+        copies, children = self.params.counts_copies_once, self.params.children
+        links = LinkEvidence(self.view, parents, children, kernels.MAX_REPEATS, copies)(pages)
         for page, each in zip(pages.tolist(), links, strict=True):
             if not each:
                 each += self._through(page)
@@ -223,11 +232,11 @@ class AutoEvidence:
     def _through(self, page: int) -> Iterator[Evidence]:
         """The best page that a result is most like, where nothing else relates it to the first such query page."""
         for one, alike in zip(self.blend.around, self.blend.alike, strict=False):
-            values = {best: of.value_of(page) for best, of in alike.best}
-            if any(values.values()):
-                found = kinds.LikeRelated(through=max(values, key=lambda best: (values[best], -best)))
-                yield from for_query([[found]], one.page, len(self.blend.around))[0]
-                return
+            for through in alike.through[alike.pages[: len(alike.through)] == page].tolist():
+                if through != MISSING:
+                    found = kinds.LikeRelated(through=through)
+                    yield from for_query([[found]], one.page, len(self.blend.around))[0]
+                    return
 
     def _about(self, row: int, pages: Pages, places: NDArray[np.int64]) -> tuple[list[list[Evidence]], list[bool]]:
         """The evidence of all parts for one query page; and for which results links are the only evidence."""

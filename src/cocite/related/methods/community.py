@@ -27,8 +27,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import all_blocks
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.kernels.related.neighbourhood import read_children
@@ -205,7 +205,7 @@ def communities(
     found = []
     for number, (at, sign, hubs, authorities) in enumerate(ends):
         members = rest.pages[owner == number]
-        best_hubs, best = (_best(rest.pages, weights, web.graph.in_degree) for weights in (hubs, authorities))
+        best_hubs, best = (_best(web.graph, rest.pages, weights) for weights in (hubs, authorities))
         noise = _eliminated(base, members)
         found.append(WebCommunity(at + 1, sign, float(singular[at]), best_hubs, best, members, noise))
     return WebCommunities(found, base)
@@ -227,11 +227,11 @@ def _matrix(edges: Edges, weighted: bool) -> Any:
     return csr_array((values, edges.ends, edges.starts), shape=(size, size))
 
 
-def _best(pages: Pages, weights: Values, in_degree: NDArray[np.uint32]) -> WeightedPages:
+def _best(graph: Graph, pages: Pages, weights: Values) -> WeightedPages:
     """Ordered by weight to six significant digits, in-links, address."""
     seen = np.flatnonzero(weights > MIN_ENTRY)
-    degree = in_degree[pages[seen]].astype(np.int64)
-    order = seen[np.lexsort((pages[seen], -degree, -six_digits(weights[seen])))]
+    degree = graph.in_degree[pages[seen]].astype(np.int64)
+    order = seen[np.lexsort((graph.names.address_keys(pages[seen]), -degree, -six_digits(weights[seen])))]
     return WeightedPages(pages[order], weights[order])
 
 
@@ -244,4 +244,5 @@ def _eliminated(base: BaseSet, members: Pages) -> Pages:
     for one, other in ((sources, edges.ends), (edges.ends, sources)):
         links += np.bincount(one[noise[one] & inside[other]], minlength=len(links))
     found = np.flatnonzero(links)
-    return edges.pages[found[np.lexsort((found, -links[found]))]]
+    order = base.view.graph.names.address_keys(edges.pages[found])
+    return edges.pages[found[np.lexsort((order, -links[found]))]]

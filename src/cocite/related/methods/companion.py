@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cocite.kernels.related.neighbourhood import StoredParents, VicinityLimits, gather_vicinity
+from cocite.kernels.related.neighbourhood import VicinityLimits, gather_vicinity
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
@@ -43,7 +43,7 @@ def gather(view: GraphView, page: int, params: Params) -> Vicinity:
     """The pages of the vicinity graph, parents first."""
     graph, candidates = view.graph, view.candidate_parents(page, params.parents)
     limits = VicinityLimits(params.parents, params.window, params.children, min(params.child_parents, graph.pages))
-    best = StoredParents(graph.array("best.page"), graph.array("best.parent"))
+    best = graph.links.stored_parents("best")
     state, pages, parents = gather_vicinity(view.out, graph.into, best, candidates, page, limits, view.refused)
     view.check(state)
     return Vicinity(pages, parents, True)

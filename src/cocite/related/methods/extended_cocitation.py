@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.related.cocitation import pair_links
-from cocite.kernels.related.neighbourhood import Parents, StoredParents, parents_of_highest_degree
+from cocite.kernels.related.neighbourhood import Parents, parents_of_highest_degree
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import LinkEvidence, Scores, begin
 from cocite.related.neighbourhood.view import (
@@ -138,7 +138,7 @@ def _best_parents(view: GraphView, children: Pages, other_than: int, limit: int)
     """Of each child its `limit` parents of highest in-degree, without `other_than`; some may be repeated."""
     graph, limit = view.graph, min(limit, view.graph.pages)
     room = int(np.minimum(graph.in_degree[children], limit).sum(dtype=np.int64))
-    found, best = np.empty(room, np.uint32), StoredParents(graph.array("best.page"), graph.array("best.parent"))
+    found, best = np.empty(room, np.uint32), graph.links.stored_parents("best")
     count = parents_of_highest_degree(view.out, graph.into, best, children, other_than, limit, view.refused, found)
     view.check(count)
     return found[:count]

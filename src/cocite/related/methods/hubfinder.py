@@ -131,7 +131,7 @@ def explore(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion
             new, origin = new[passing], origin[passing]
         passed = len(new)
         if distance > 1 and params.trim:  # the best by interest, then by in-links, then by address
-            order = np.lexsort((new, -graph.in_degree[new].astype(np.int64), -interest(new)))
+            order = np.lexsort((graph.names.address_keys(new), -graph.in_degree[new].astype(np.int64), -interest(new)))
             order = order[: kept(passed, distance, params.alpha)]
             new, origin = new[order], origin[order]
         steps.append({"distance": distance, "met": met, "passed": passed, "explored": len(new)})
@@ -191,8 +191,8 @@ class Gamma:
         graph, pages = self._graph, self._new
         known = Numbered(len(self.pages) + self.links(in_links), self.pages)
         before, origin = known.count, np.empty(len(known.set.members), np.int64)
-        samples = graph.array("sample.page"), graph.array("sample.parent")
-        into, extension = SampledLists(graph.into, *samples, graph.fingerprints), Extension(known.set, origin)
+        samples = graph.links.stored_parents("sample")
+        into, extension = SampledLists(graph.into, samples, graph.fingerprints), Extension(known.set, origin)
         count = extend(graph.out, into, HASH_SEED, pages, min(in_links, graph.pages), extension, before)
         if count < 0:
             raise graph.damaged()

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cocite.budget import spend
 from cocite.parameters import parameter
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood import page_similarity
@@ -94,6 +95,7 @@ def _positions(links: LinkSets, pages: Pages, steps: int, total: int) -> csr_arr
     """d(P) for each page P, as a row: the probabilities of all pages after some steps."""
     found = _one_step(links, pages, total)
     for _ in range(steps - 1):
+        spend(found.nnz)
         middle = np.unique(found.indices).astype(np.uint32)
         found = keep_greatest(csr_array(found[:, middle] @ _one_step(links, middle, total)), MAX_POSITIONS)
     return found

@@ -47,8 +47,9 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 def all_pairs(around: SmallWeb, params: Params) -> tuple[Matrix, Adjacency]:
     """MatchSim of all pairs, and the in-links that are matched."""
     into, degree, limit = around.into, around.in_degree, params.matched
+    order = around.graph.names.address_keys(around.pages)
     chosen = [
-        parents if len(parents) <= limit else np.sort(parents[np.lexsort((parents, -degree[parents]))[:limit]])
+        parents if len(parents) <= limit else np.sort(parents[np.lexsort((order[parents], -degree[parents]))[:limit]])
         for parents in map(into.of, range(len(around)))
     ]
     into = Adjacency(np.cumsum([0, *map(len, chosen)]), np.concatenate(chosen))

@@ -68,7 +68,7 @@ class Params:
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by SimRank."""
-    if web.graph.pages <= params.exact:
+    if len(web.graph) <= params.exact:
         around, similar = small_web.small_web(web, (), params.exact), _exact(web, params)
         connect = lambda a, b: small_web.connect(similar, [around.into], a, b)  # noqa: E731
         return replace(small_web.scores_around(around, seeds, similar.__getitem__, connect), facts={"error": 0.0})
@@ -86,7 +86,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 def similarity_of(web: Web, first: int, second: int, params: Params | None = None) -> tuple[float, float]:
     """SimRank of two pages, and a bound on its error."""
     params = params or Params()
-    if web.graph.pages <= params.exact:
+    if len(web.graph) <= params.exact:
         return float(_exact(web, params)[first, second]), 0.0
     value, error = similarity(Walk(web.graph, first, params), Walk(web.graph, second, params))
     return value, _rounded_up(error)
@@ -136,9 +136,9 @@ class Walk:
 
     def __init__(self, graph: Graph, page: int, params: Params) -> None:
         self.graph, self.page, self.params, decay = graph, page, params, params.decay
-        samples = graph.array("sample.page"), graph.array("sample.parent")
-        self.parents = parents = SampledLists(graph.into, *samples, graph.fingerprints)  # what the walk follows
-        root, least, sampled = sqrt(decay), 1 / params.draws, len(samples[1]) // max(1, len(samples[0]))
+        samples = graph.links.stored_parents("sample")
+        self.parents = parents = SampledLists(graph.into, samples, graph.fingerprints)  # what the walk follows
+        root, least, sampled = sqrt(decay), 1 / params.draws, samples.size
         level = Level(np.array([page], np.uint32), np.ones(1), np.full(1, -1, np.int32))
         self.levels, self.variation = [level], 0.0  # the sum of the squares of what each draw can change
         for steps in range(1, params.rounds + 1):

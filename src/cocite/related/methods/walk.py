@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
-from cocite.parameters import parameter
+from cocite.parameters import SERVERS, parameter
 from cocite.related.methods import hubfinder
 from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.view import Numbered, Pages
@@ -39,8 +39,10 @@ FIRST_ROOM_PAGES = 1 << 14
 class Params:
     """α, ε, and which links."""
 
-    restart: float = parameter(0.15, "α: probability of a restart", minimum=0.01, maximum=1)
-    least: float = parameter(1e-6, "ε: rest per link below which a page is not pushed", minimum=1e-7, maximum=1)
+    restart: float = parameter(0.15, "α: probability of a restart", minimum=0.01, maximum=1,
+                               on={SERVERS: {"minimum": 0.05}})  # fmt: skip
+    least: float = parameter(1e-6, "ε: rest per link below which a page is not pushed", minimum=1e-7, maximum=1,
+                             on={SERVERS: {"minimum": 1e-6}})  # fmt: skip
     links: str = parameter("both", "Links that are followed", choices=("both", "out", "in"))
     hubs: int = parameter(0, "Restart at this many hubs around the query page, too, found by HubFinder", minimum=0,
                           maximum=1000)  # fmt: skip
@@ -118,7 +120,7 @@ def restart_pages(web: Web, seed: int, hubs: int) -> tuple[Pages, Callable[[int]
     if not hubs:
         return np.array([seed], np.uint32), lambda page: [page]
     found = hubfinder.relate(web, [seed], hubfinder.Params())
-    best = islice(found.ranked(web.graph.in_degree, hubs), hubs)
+    best = islice(found.ranked(web.graph.in_degree, hubs, web.graph.order), hubs)
     assert found.path is not None
     return np.array([seed, *(page for page, _ in best)], np.uint32), found.path
 

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.budget import spend
 from cocite.graph.store import Graph
+from cocite.kernels.build.parents import NONE_STORED
 from cocite.kernels.related.samples import SampledLists, read_sets, sample_rows
 from cocite.kernels.words.best_matches import as_whole, compare_lists
 from cocite.kernels.words.keyword_pairs import Rows, StrengthWeights, WordCounts, counting_space, link_strengths
@@ -26,6 +28,8 @@ from cocite.words.likeness import Likeness, best_of
 from cocite.words.relevance import INFORMATION, MIN_CONFIDENCE_PAGES, SUPPORT, transposed
 
 DEAD_STATUSES = (404, 410)
+STRENGTH_COST = 100
+"""Links that could be decoded while the keywords of one link are compared: a store of 1.2 M links took a minute."""
 CHUNK_PAGES = 1 << 14
 MAX_ERROR = 1e-9
 """Similarities are stored as whole multiples of about this."""
@@ -85,7 +89,7 @@ class StoredLinks:
     def outs(self, pages: Pages) -> Rows:
         """The targets of each page, ascending."""
         graph, choose = self.graph, self.dead or not len(self.graph.array("page.status"))
-        lists = SampledLists(graph.out, NO_PAGES, NO_PAGES, graph.fingerprints)
+        lists = SampledLists(graph.out, NONE_STORED, graph.fingerprints)
         sets = self._read(lists, graph.out_degree, pages, self.limit if choose else graph.pages)
         if choose:
             return sets
@@ -94,8 +98,8 @@ class StoredLinks:
     def ins(self, pages: Pages) -> Rows:
         """The sources of each page, ascending."""
         graph = self.graph
-        samples = graph.array("sample.page"), graph.array("sample.parent")
-        sets = self._read(SampledLists(graph.into, *samples, graph.fingerprints), graph.in_degree, pages, self.limit)
+        samples = graph.links.stored_parents("sample")
+        sets = self._read(SampledLists(graph.into, samples, graph.fingerprints), graph.in_degree, pages, self.limit)
         return sets if self.dead else filter_columns(sets, ~is_dead(graph, np.repeat(pages, np.diff(sets.starts))))
 
     def _read(self, lists: SampledLists, degree: NDArray[np.uint32], pages: Pages, limit: int) -> Rows:
@@ -211,6 +215,8 @@ def similarity_data(web: Web, params: LinkParams, rarity: bool = False) -> Simil
 def counted_links(web: Web, words: Likeness, params: LinkParams) -> LinksInMemory:
     """All links except weak ones and those to dead pages, in memory; at most `params.links` of a page."""
     graph = web.graph
+    if params.theta > 0:
+        spend(STRENGTH_COST * len(graph.links))  # no kernel of it can be cancelled
     outs = all_links(graph, dead=params.theta > 0)  # dead pages have keywords too, which count in confidence
     if params.theta > 0:
         outs = strong_links(words, outs, params.theta, params.beta, params.beside, params.least_pages)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cocite.budget import spend
 from cocite.errors import BadAddress
 from cocite.graph.store import Graph
+from cocite.kernels.codec.lists import NONE_MOVED
 from cocite.kernels.related.best_first import ScoredPages, best_first
 from cocite.kernels.related.listings import MAX_EXAMPLES, CountedWeb, find_evidence
 from cocite.kernels.related.neighbourhood import Parents
@@ -69,26 +70,29 @@ class Scores:
     path: Callable[[int], Sequence[int]] | None = None  # the pages through which a distant result was reached
     evidence: Explain | None = None  # for kept results, strongest first; None, or empty: the links are the evidence
 
-    def ranked(self, in_degree: NDArray[np.uint32], first: int = 100) -> Iterator[tuple[int, float]]:
+    def ranked(
+        self, in_degree: NDArray[np.uint32], first: int = 100, order: NDArray[np.uint64] = NONE_MOVED
+    ) -> Iterator[tuple[int, float]]:
         """(page, score), best first. The first ones cost little; the rest are ordered only when they are needed.
 
-        By query pages reached, score to six significant digits, ties, in-degree, and number, which is address.
+        By query pages reached, score to six significant digits, ties, in-degree, and address: `order` is that of the
+        graph, for the pages of layers.
         """
-        places = self._first(in_degree, first)
+        places = self._first(in_degree, first, order)
         if len(places) == first:
             yield from self._at(places)
-            places = self._first(in_degree, len(self.pages))[first:]
+            places = self._first(in_degree, len(self.pages), order)[first:]
         yield from self._at(places)
 
     def _at(self, places: NDArray[np.int64]) -> Iterator[tuple[int, float]]:
         return zip(self.pages[places].tolist(), map(rounded, self.values[places].tolist()), strict=True)
 
-    def _first(self, in_degree: NDArray[np.uint32], first: int) -> NDArray[np.int64]:
+    def _first(self, in_degree: NDArray[np.uint32], first: int, order: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The indices of the first pages."""
         ties = NO_TIES if self.ties is None else read_only(self.ties.astype(np.float64))
         reached = NO_COUNTS if self.reached is None else read_only(self.reached.astype(np.int32))
         pages, excluded = read_only(self.pages.astype(np.uint32, copy=False)), read_only(np.sort(self.excluded))
-        scored = ScoredPages(pages, read_only(self.values), ties, reached, read_only(in_degree))
+        scored = ScoredPages(pages, read_only(self.values), ties, reached, read_only(in_degree), order)
         found: NDArray[np.int64] = best_first(scored, excluded, MIN_SCORE, first)
         return found
 
@@ -223,6 +227,7 @@ class LinkEvidence:
     parents: Sequence[Parents]  # those that the method chose for each query page
     children: int = 0  # children of a query page that the method reads
     repeats: int = 0  # of the sections in which a parent repeats its link to the query page, this many count
+    copies: bool = False  # parents that have the query page in the same run of links count as one
 
     def __call__(self, pages: Pages) -> list[list[Evidence]]:
         """The evidence for each of some results, strongest first; empty if no link relates a result."""
@@ -235,7 +240,7 @@ class LinkEvidence:
             members = np.array([page for each in subjects for page in each], np.uint32)
             starts = np.cumsum([0, *map(len, subjects)])
             copies = [copy for _, *others in subjects for copy in (None, *others)]
-        web = CountedWeb(view.out, view.refused, view.graph.links.repeats, view.grouped_duplicates, view.units)
+        web = view.counted._replace(copies=self.copies)
         limit = max(1, MAX_EXAMPLES // max(1, len(self.parents)))
         found = [
             for_query(self._about(web, each, members, starts, copies, limit), each.of, len(self.parents))
@@ -270,16 +275,18 @@ class LinkEvidence:
         self.view.check(state)
         found: list[list[Evidence]] = []
         for totals, by, to in zip(*(each.tolist() for each in findings), strict=True):
-            together, groups, common, linked, links, through, member = totals
+            together, originals, groups, common, linked, links, through, member = totals
             examples = [
                 kinds.Listing(
                     page=page, section=none_if_negative(section), distance=none_if_negative(apart), copy=copies[at]
                 )
-                for page, section, apart, at in by[:together]
+                for page, section, apart, at in by[:originals]
             ]
             best, counts = list[Evidence](examples), list[Evidence]()
             if together:
-                counts.append(kinds.ListedTogether(lists=together, of=lists, groups=groups, best=examples[0]))
+                counts.append(
+                    kinds.ListedTogether(lists=together, of=lists, originals=originals, groups=groups, best=examples[0])
+                )
             direct = list[Evidence]()
             if linked >= 0:
                 direct.append(kinds.LinkedFrom(mutual=linked == links, copy=copies[linked]))

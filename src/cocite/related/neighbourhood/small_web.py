@@ -79,7 +79,7 @@ class SmallWeb:
     """Some pages, ascending, and all links between them. Nodes are their indices."""
 
     def __init__(self, graph: Graph, pages: Pages) -> None:
-        self.graph, self.pages, self.whole = graph, pages, len(pages) == graph.pages
+        self.graph, self.pages, self.whole = graph, pages, len(pages) == len(graph)
         self.in_degree = graph.in_degree[pages].astype(np.float64)  # in the whole store
         self.out_degree = graph.out_degree[pages].astype(np.float64)
 
@@ -127,8 +127,9 @@ class SmallWeb:
 def small_web(web: Web, seeds: Sequence[int], max_pages: int) -> SmallWeb:
     """The whole store if it has at most `max_pages` pages, else as many pages around the seeds."""
     graph = web.graph
-    if graph.pages <= max_pages:
-        whole: SmallWeb = web.cached("small web", (), lambda: SmallWeb(graph, np.arange(graph.pages, dtype=np.uint32)))
+    if len(graph) <= max_pages:
+        every = np.sort(graph.names.in_order()).astype(np.uint32)
+        whole: SmallWeb = web.cached("small web", (), lambda: SmallWeb(graph, every))
         return whole
     view = GraphView(graph, [], Switches(merge=False, unit="none"))
     found = ring = np.array(sorted(set(seeds)), np.uint32)
@@ -140,7 +141,8 @@ def small_web(web: Web, seeds: Sequence[int], max_pages: int) -> SmallWeb:
             raise graph.damaged()
         new = ~np.isin(pages, found)
         pages, counts = pages[new], counts[new]
-        best = np.lexsort((pages, -graph.in_degree[pages].astype(np.int64), -counts))[: max_pages - len(found)]
+        order = graph.names.address_keys(pages), -graph.in_degree[pages].astype(np.int64), -counts
+        best = np.lexsort(order)[: max_pages - len(found)]
         ring = pages[np.sort(best)]
         found = np.union1d(found, ring)
     return SmallWeb(graph, found)

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
 from cocite.kernels import hash_tables
-from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.build.parents import NONE_STORED
 from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import Excluded
-from cocite.kernels.related.neighbourhood import NearPages, Parents
+from cocite.kernels.related.listings import CountedWeb
+from cocite.kernels.related.neighbourhood import NearPages, ParentChoice, Parents
+from cocite.kernels.related.pools import in_order_of_choice
 from cocite.pages.stop_lists import stop_addresses
 from cocite.parameters import parameter
+from cocite.related.ranks.trustrank import trusted_web
 
 AUTO_UNIT = "auto"
 UNITS = (AUTO_UNIT, "site", "domain", "host", "none")
@@ -29,6 +32,7 @@ PUBLISHED = "published"
 MERGED_NOTHING, MERGED_GROUPS, MERGED_NODES = "nothing", "groups", "nodes"
 """What a paper merges: no near-duplicates; parents and children that count as one; the nodes of its own graph."""
 ONE_SITE_NOTE = "Only pages of one site link here, so each page counts by itself (unit=none)"
+UNLINKED_NOTE = "All pages around it are on one site, so each page counts by itself (unit=none)"
 HASH_SEED = 42
 """Parents chosen with this seed are kept ready in the store."""
 Pages = NDArray[np.uint32]
@@ -65,6 +69,10 @@ class Switches:
         (), "Stop pages: addresses that are ignored, or @common for those of docs/stop-pages.md (command line: or a"
         " file of them)",
     )  # fmt: skip
+    trust: tuple[str, ...] = parameter(
+        (), "Trusted sites and addresses: pages that they don't lead to, and links of these, are ignored (TrustRank;"
+        " command line: or a file of them)",
+    )  # fmt: skip
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
     seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
 
@@ -79,7 +87,7 @@ class Switches:
     @property
     def ignores_some(self) -> bool:
         """Whether some pages or links don't count."""
-        return bool(self.stop or self.stop_degree or self.rel == "follow" or not self.boilerplate)
+        return bool(self.stop or self.stop_degree or self.trust or self.rel == "follow" or not self.boilerplate)
 
 
 class Merged(NamedTuple):
@@ -94,16 +102,22 @@ class GraphView:
 
     def __init__(self, graph: Graph, seeds: Sequence[int], switches: Switches, stop: Pages = NO_PAGES) -> None:
         """`stop` are the pages of `switches.stop`, ascending."""
-        self.graph, self.switches, self.unit = graph, switches, switches.named_unit
+        self.graph, self.switches, self.unit, self._linked = graph, switches, switches.named_unit, True
         degree = switches.stop_degree
         listed = len(stop) > 0 and bool(np.isin(seeds, stop).any())
         self._from_stop_page = listed or bool(degree and any(graph.in_degree[page] >= degree for page in seeds))
         if self._from_stop_page:
             stop, degree = NO_PAGES, 0  # a page that is a stop page itself is related to others of its kind
+        self.in_degree, self.lists = graph.in_degree, graph.links.lists
+        if switches.trust:
+            untrusted, self.in_degree, self.lists = trusted_web(graph, switches.trust)
+            stop = np.union1d(stop, untrusted) if len(stop) else untrusted
         flags = (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE)
         self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
-        self.out = graph.links.out_in_part
+        self.out, self.into = graph.links.out_in_part, graph.into
+        sample = graph.links.stored_parents("sample") if switches.seed == HASH_SEED else NONE_STORED
+        self.choice = ParentChoice(sample, graph.fingerprints, switches.seed)
         every = NearPages(*graph.facts.all_near_duplicates)
         none = NearPages(*(each[:0] for each in every))
         published = switches.merged_as_published if switches.merge == PUBLISHED else ""
@@ -115,6 +129,11 @@ class GraphView:
     def units(self) -> Pages:
         """The unit of every page of the store; empty if every page is its own."""
         return self.graph.units("site")[:0] if self.unit == "none" else self.graph.units(self.unit)
+
+    @property
+    def counted(self) -> CountedWeb:
+        """The links that count and which parents count as one, as kernels take them."""
+        return CountedWeb(self.out, self.refused, self.graph.links.repeats, self.grouped_duplicates, self.units, False)
 
     def units_of(self, pages: Pages) -> Pages:
         """The unit of each page; with unit none every page is its own."""
@@ -128,7 +147,8 @@ class GraphView:
         if self.switches.unit != AUTO_UNIT or self.unit == "none" or not seeds:
             return
         linking = np.concatenate([NO_PAGES, *parents])
-        if not len(linking):
+        self._linked = len(linking) > 0
+        if not self._linked:
             near = np.concatenate([NO_PAGES, *around])
             linking = near[self.graph.out_degree[near] > 0]
         own = self.units[seeds[0]]
@@ -138,7 +158,8 @@ class GraphView:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know about all results of the question."""
-        return (ONE_SITE_NOTE,) if self.unit != self.switches.named_unit else ()
+        note = ONE_SITE_NOTE if self._linked else UNLINKED_NOTE
+        return (note,) if self.unit != self.switches.named_unit else ()
 
     def ignored(self) -> dict[str, int | str]:
         """What a question with these switches does not count, for the facts of its results."""
@@ -146,8 +167,9 @@ class GraphView:
         if (switches.stop or switches.stop_degree) and self._from_stop_page:
             found["stop pages"] = "none, since the page asked about is one"
         else:
-            found |= {"stop pages": len(self.refused.stop)} if switches.stop else {}
+            found |= {"stop pages": len(self.refused.stop)} if switches.stop and not switches.trust else {}
             found |= {"stop pages with links in from": switches.stop_degree} if switches.stop_degree else {}
+        found |= {"pages without trust": len(self.refused.stop)} if switches.trust else {}
         kinds = {"nofollow": switches.rel == "follow", "boilerplate": not switches.boilerplate}
         refused = " and ".join(kind for kind, switched in kinds.items() if switched)
         return found | ({"links not counted": refused} if refused else {})
@@ -167,13 +189,14 @@ class GraphView:
     def merge_nodes(self, pages: Pages) -> None:
         """Merge near-duplicates among the nodes of a graph, if the method's paper does and the switches ask for that.
 
-        The node of highest in-degree, then of lowest number, represents its group. Other pages of the store don't.
+        The node of highest in-degree, then the first by address, represents its group. Other pages of the store don't.
         """
         members = np.sort(pages)
         groups = self._representatives(members, self._merged_nodes)
         if groups is members:
             return
-        order = np.lexsort((members, -self.graph.in_degree[members].astype(np.int64), groups))
+        degrees = -self.graph.in_degree[members].astype(np.int64)
+        order = np.lexsort((self.graph.names.address_keys(members), degrees, groups))
         _, first, group = np.unique(groups[order], return_index=True, return_inverse=True)
         representative = np.empty_like(members)
         representative[order] = members[order][first[group]]
@@ -210,9 +233,9 @@ class GraphView:
         found, number, _ = neighbourhood.merge_pages(self.near_duplicates, pages)
         return Merged(found, number)
 
-    def group(self, pages: Pages, units: bool = True) -> tuple[NDArray[np.int32], int]:
+    def group(self, pages: Pages) -> tuple[NDArray[np.int32], int]:
         """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
-        groups, count = neighbourhood.group(self.units_of(pages) if units else pages, self.representatives(pages, True))
+        groups, count = neighbourhood.group(self.units_of(pages), self.representatives(pages, True))
         return groups, int(count)
 
     def parents_of(self, page: int, limit: int, window: int, sections: bool = False) -> Parents:
@@ -225,36 +248,19 @@ class GraphView:
 
     def candidate_parents(self, page: int, limit: int) -> Pages:
         """The parents that may be chosen, as a new array; a stop page has none."""
-        return np.array(NO_PAGES if self.refuses(page) or limit == 0 else self._candidates(page, limit), np.uint32)
+        found: Pages
+        if (pool := self.graph.pool(page)) is not None:
+            if limit == 0 or self.refuses(page):
+                return NO_PAGES.copy()
+            found = pool.copy() if len(pool) <= limit else in_order_of_choice(pool, page, *self.choice[1:])
+            return found[:limit] if self.plain else found
+        state, found = neighbourhood.choose_parents(self.into, self.choice, self.refused, page, limit)
+        self.check(state)
+        return found
 
     def chosen_parents(self, page: int, limit: int) -> Pages:
         """Up to `limit` parents of a page, chosen by hash, without their links."""
-        if not self.plain:
-            return self.parents_of(page, limit, 0).pages
-        return self._candidates(page, limit)[:limit] if limit else NO_PAGES
-
-    def _candidates(self, page: int, limit: int) -> Pages:
-        """The parents to choose from, in the order of choice if there are more than `limit`.
-
-        Of a page with more parents than the store keeps ready, only those kept are candidates. Otherwise a question
-        that ignores some of them would have to read them all.
-        """
-        graph, seed = self.graph, self.switches.seed
-        if graph.in_degree[page] <= limit:
-            return graph.links_to(page)
-        if seed == HASH_SEED:
-            sampled = graph.array("sample.page")
-            row = int(find_position(sampled, page)) if len(sampled) else -1
-            ready = len(graph.array("sample.parent")) // max(1, len(sampled))
-            if row >= 0 and limit <= ready:
-                found: Pages = graph.array("sample.parent")[row * ready : (row + 1) * ready]
-                if found.max(initial=0) >= graph.pages:
-                    raise graph.damaged()
-                return found[:limit] if self.plain else found
-        parents = graph.links_to(page)
-        keep = limit if self.plain else len(parents)
-        ordered = np.empty(keep, np.uint32)
-        return ordered[: neighbourhood.first_by_hash(parents, page, graph.fingerprints, seed, keep, ordered)]
+        return self.candidate_parents(page, limit) if self.plain else self.parents_of(page, limit, 0).pages
 
     def children_of(self, page: int, limit: int | None = None) -> Pages:
         """The first `limit` children of a page, in page order."""

@@ -2,13 +2,14 @@
 
 A rank file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
 and `compute(graph, params, progress, threads) -> Ranked`. A rank is computed once and stored beside the store, by name
-and parameters. It is stale once the store has changed.
+and parameters. When layers are added to the store, it lags: it is used, and says so. It is stale once the store was
+rewritten.
 """
 
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
 
@@ -31,6 +32,7 @@ class Ranked:
     rounds: int
     residual: float  # what one more round would change, as a part of the total
     converged: bool  # whether the residual is within the tolerance
+    lagging: bool = field(default=False, kw_only=True)  # stored before the last changes: newer pages have the value 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +70,17 @@ class Rank:
             write_side(graph, self._side, lambda _: (about, {"values": ranked.values}))
 
     def kept(self, graph: Graph) -> Ranked | None:
-        """The stored rank, or None. Raises BadStore if it belongs to an older generation."""
+        """The stored rank, perhaps lagging, or None. Raises BadStore if it belongs to an older generation."""
         again = self.make_command(graph)
-        side = read_side(graph, self._side, again)
+        side = read_side(graph, self._side, again, lagging=True)
         if side is None:
             return None
-        values, about = side.array("values"), side.about
+        values, about, lagging = side.array("values"), side.about, side.generation != graph.manifest["id"]
+        if len(values) < graph.pages and lagging:
+            values = np.append(values, np.zeros(graph.pages - len(values)))  # pages newer than the rank have none yet
         if values.dtype != np.float64 or len(values) != graph.pages or about.get("params") != values_of(self.params):
             raise BadStore(f"The stored {self.name} of {graph.path} is damaged: make it again with {again}")
-        return Ranked(values, int(about["rounds"]), float(about["residual"]), bool(about["converged"]))
+        return Ranked(values, int(about["rounds"]), float(about["residual"]), bool(about["converged"]), lagging=lagging)
 
     def make_command(self, graph: Graph) -> str:
         """The command that computes and stores it."""

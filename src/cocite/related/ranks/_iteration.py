@@ -15,7 +15,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.generation import Progress
+from cocite.graph.arrays import GONE
+from cocite.graph.generation import Progress, empty_array
 from cocite.graph.store import Graph
 from cocite.kernels import ranks as kernels
 from cocite.kernels.codec.lists import Lists
@@ -32,6 +33,21 @@ SWEEPS = 3
 """Sweeps inside a block, which cost little once it is decoded."""
 Output = TypeVar("Output")
 Vector = NDArray[np.float64]
+
+
+def pages_there(graph: Graph) -> NDArray[np.uint32]:
+    """1 for every page and 0 for those that are gone: no surfer jumps to them. Empty if none is gone."""
+    if len(graph) == graph.pages:
+        return empty_array(np.dtype(np.uint32))
+    there: NDArray[np.uint32] = (graph.array("page.kind") & GONE == 0).astype(np.uint32)
+    there.flags.writeable = False  # as those of a store: kernels are compiled once
+    return there
+
+
+def equal_values(graph: Graph) -> Vector:
+    """1 for every page that is not gone."""
+    there = pages_there(graph)
+    return there.astype(np.float64) if len(there) else np.ones(graph.pages)
 
 
 class RankWorkers(ThreadPoolExecutor):
@@ -220,7 +236,7 @@ class Surfer:
         spread = (1 - self.flow) * total + self.flow * held
         better += bias * (spread * self.system.jump) if len(bias) else spread * self.system.jump
         residual = float(np.abs(better - self.values).sum()) / total
-        better *= len(better) / float(better.sum())
+        better *= len(self.workers.graph) / float(better.sum())
         return better, residual
 
 

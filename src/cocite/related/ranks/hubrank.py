@@ -10,13 +10,11 @@ hold is spread in proportion to E. In a web without links all pages are equal.
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import RankWorkers, Surfer
+from cocite.related.ranks._iteration import RankWorkers, Surfer, equal_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +29,7 @@ class Params(Iteration):
 def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> Ranked:
     """The HubRank of every page."""
     if not graph.links:
-        return Ranked(np.ones(graph.pages), 0, 0.0, True)
+        return Ranked(equal_values(graph), 0, 0.0, True)
     bias = graph.out_degree if params.bias == "hubs" else graph.in_degree
     lists, degree = (graph.out, graph.in_degree) if params.transposed else (graph.into, graph.out_degree)
     with RankWorkers(graph, threads) as workers:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocite.graph.generation import Progress, empty_array
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import RankWorkers, Surfer
+from cocite.related.ranks._iteration import RankWorkers, Surfer, pages_there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +26,7 @@ class Params(Iteration):
 
 def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> Ranked:
     """The PageRank of every page."""
-    if not graph.pages:
-        return Ranked(np.zeros(0), 0, 0.0, True)
-    even = empty_array(np.dtype(np.uint32))
+    if not len(graph):
+        return Ranked(np.zeros(graph.pages), 0, 0.0, True)
     with RankWorkers(graph, threads) as workers:
-        return Surfer(workers, graph.into, graph.out_degree, even, 1 - params.jump).rank(params, progress)
+        return Surfer(workers, graph.into, graph.out_degree, pages_there(graph), 1 - params.jump).rank(params, progress)

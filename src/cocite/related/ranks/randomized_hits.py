@@ -16,7 +16,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Blocks, Mixing, RankWorkers, Watch
+from cocite.related.ranks._iteration import Blocks, Mixing, RankWorkers, Watch, equal_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,20 +30,21 @@ class Params(Iteration):
 def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> Ranked:
     """The authority (or hub) value of every page."""
     if not graph.links:
-        return Ranked(np.ones(graph.pages), 0, 0.0, True)
-    flow, watch = 1 - params.jump, Watch(progress, params.tolerance)
+        return Ranked(equal_values(graph), 0, 0.0, True)
+    flow, pages, watch = 1 - params.jump, len(graph), Watch(progress, params.tolerance)
     with RankWorkers(graph, threads) as workers:
-        authorities, hubs, shared = np.ones(graph.pages), np.ones(graph.pages), np.empty(graph.pages)
+        even, hubs, shared = equal_values(graph), np.empty(graph.pages), np.empty(graph.pages)
+        authorities = even.copy()
         into, out = Blocks(workers, graph.into), Blocks(workers, graph.out)
         mixing = Mixing(workers, authorities)
         for done in range(1, params.rounds + 1):
             held = workers.share(authorities, graph.in_degree, shared, flow)
             out.add_up(shared, hubs, watch.read)
-            hubs += params.jump + flow * held / graph.pages
+            hubs += (params.jump + flow * held / pages) * even
             held = workers.share(hubs, graph.out_degree, shared, flow)
             into.add_up(shared, authorities, watch.read)
-            authorities += params.jump + flow * held / graph.pages
-            residual = float(np.abs(authorities - mixing.before).sum()) / graph.pages
+            authorities += (params.jump + flow * held / pages) * even
+            residual = float(np.abs(authorities - mixing.before).sum()) / pages
             watch.changed(residual)
             if residual <= params.tolerance or done == params.rounds:
                 break

@@ -2,7 +2,8 @@
 
 Every heading begins a section. Bare addresses become links, as on GitHub. The address of a page is the `url` of its
 front matter, or else `base` with the file's path in the folder, including `.md`, so that links between files lead to
-their pages. The address of a single file is `base`, or the file under it if `base` ends with a slash.
+their pages. The address of a single file is `base`, or the file under it if `base` ends with a slash. In a folder,
+`[[wiki links]]` lead to the notes that they name, and tags count in vaults (`wikis/notes.py`).
 
 markdown-it (CommonMark with tables) parses the text, and the tokenizer of the HTML reader the HTML in it.
 """
@@ -21,15 +22,17 @@ from cocite.errors import BadSource
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_list_file, shortened
 from cocite.sources.folders import address_of_file, checked_base, walk_files
 from cocite.sources.html.tokens import attributes, tokens
-from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix
-from cocite.sources.records import Page, ReadReport, expect_some
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceFolder, SourceKind, content_suffix
+from cocite.sources.records import Link, Page, ReadReport, expect_some
+from cocite.sources.wikis.notes import MAX_HEAD, NOTE_SUFFIXES, TAG, TAG_WEIGHT, WIKI_LINK, Notes, properties
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
+MARKDOWN_SUFFIXES = NOTE_SUFFIXES
 MAX_FRONT_MATTER = 64 << 10
 MAX_NESTING = 40
 """Levels of lists, quotations and brackets; parsing 1 MB of open brackets takes time proportional to this."""
@@ -58,16 +61,44 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     files: Iterable[Path] = [path]
     if path.is_dir():
         files = (file for file in walk_files(path) if file.suffix.lower() in MARKDOWN_SUFFIXES)
+    folder = SourceFolder(path) if path.is_dir() else options.folder
     pages = (
-        parse(decoded(content), base and address_of_file(base, path, file), report, file.name)
+        parse(
+            decoded(content), base and address_of_file(base, path, file), report, file.name, NoteLinks.of(file, folder)
+        )
         for file in files
         if (content := read_list_file(file, report)) is not None
     )
     return expect_some(pages, report, path.name)
 
 
-def parse(text: str, address: str | None, report: ReadReport, name: str = "the text") -> Page:
+class NoteLinks(NamedTuple):
+    """What wiki links and tags in a file of a folder lead to."""
+
+    folder: SourceFolder
+    file: str  # its path in the folder
+
+    @classmethod
+    def of(cls, file: Path, folder: SourceFolder | None) -> "NoteLinks | None":
+        return None if folder is None else cls(folder, file.relative_to(folder.path).as_posix())
+
+    @property
+    def notes(self) -> Notes:
+        """All notes of the folder, which are found when the first wiki link is."""
+        return self.folder.know(Notes)
+
+    def tags(self, text: str, inline: list[str]) -> dict[str, str]:
+        """The tags of a note in a vault, each with its relative address."""
+        if not (inline or "tag" in text[:MAX_HEAD].lower()) or not self.notes.tagged:
+            return {}
+        return {name: self.notes.tag(name, self.file) for name in (*properties(text).get("tag", ()), *inline)}
+
+
+def parse(
+    text: str, address: str | None, report: ReadReport, name: str = "the text", links: NoteLinks | None = None
+) -> Page:
     """Return one Markdown text as a page. `address` is its own, unless its front matter has another."""
+    source = text
     front, text = _front_matter(text.replace("\r\n", "\n"), report, name)
     url = _resolved(front.get("url", ""), address)
     if not url:
@@ -75,8 +106,10 @@ def parse(text: str, address: str | None, report: ReadReport, name: str = "the t
     sections, texts = FolderPage(url, report), []
     page = sections.page
     page.captured, page.lang = _captured(front, report, name), front.get("lang", "")
-    for block in read_blocks(text):
+    tags: list[str] = []
+    for block in read_blocks(text, links):
         texts.append(block.text)
+        tags += block.tags
         for item in block.items:
             if isinstance(item, MarkdownLink):
                 sections.add_link(*item)
@@ -86,6 +119,14 @@ def parse(text: str, address: str | None, report: ReadReport, name: str = "the t
                     page.title = page.title or item.text
     page.title = page.title or front.get("title", "")
     page.text = "\n".join(filter(None, texts))
+    if links:
+        page.title = page.title or Path(name).stem
+        if tagged := links.tags(source, tags):
+            page.headings.append("Tags")
+            page.links += [
+                Link(urljoin(url, there), f"#{tag}", len(page.headings) - 1, weight=TAG_WEIGHT, boilerplate=True)
+                for tag, there in tagged.items()
+            ]
     return page
 
 
@@ -149,14 +190,15 @@ class MarkdownBlock(NamedTuple):
 
     text: str
     items: list[MarkdownLink | MarkdownHeading]
+    tags: list[str]
 
 
-def read_blocks(text: str) -> Iterator[MarkdownBlock]:
+def read_blocks(text: str, links: NoteLinks | None = None) -> Iterator[MarkdownBlock]:
     """Yield the blocks of a Markdown text in order. Code blocks are skipped."""
     text = _FOOTNOTE.sub(r"\g<0>\\", text)  # CommonMark would read a footnote as the definition of a link
-    block = _BlockReader()
+    block = _BlockReader(links)
     in_row = False  # the cells of a table row make one block
-    for token in _parser().parse(text):
+    for token in _parser(wiki_links=links is not None).parse(text):
         if token.type == "heading_open":
             block.begin(_HEADING, int(token.tag[1]))
         elif token.type == "inline":
@@ -167,20 +209,32 @@ def read_blocks(text: str) -> Iterator[MarkdownBlock]:
             in_row = token.type == "tr_open"
         if block.pieces and not in_row:
             yield block.finished()
-            block = _BlockReader()
+            block = _BlockReader(links)
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _parser(wiki_links: bool = False) -> "MarkdownIt":
     from markdown_it import MarkdownIt  # importing it takes 0.2 s
 
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     parser.core.ruler.at("inline", _parse_inline)
+    if wiki_links:
+        parser.inline.ruler.before("link", "wiki_link", _wiki_link)
     # Keep addresses as they are written: `web_link` decides which of them lead to web pages.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return parser
+
+
+def _wiki_link(state: "StateInline", silent: bool) -> bool:
+    """Read a wiki link where the parser is, if there is one."""
+    found = WIKI_LINK.match(state.src, state.pos)
+    if found and not silent:
+        token = state.push("wiki_link", "", 0)
+        token.meta = {"name": found[1], "text": found[2] or ""}
+    state.pos = found.end() if found else state.pos
+    return found is not None
 
 
 def _parse_inline(state: "StateCore") -> None:
@@ -210,7 +264,9 @@ _HEADING, _LINK = 0, 1  # a heading comes before the links inside it
 class _BlockReader:
     """Collect the text of one block in pieces, and which pieces are links and headings."""
 
-    def __init__(self) -> None:
+    def __init__(self, links: NoteLinks | None = None) -> None:
+        self.links = links
+        self.tags: list[str] = []
         self.pieces: list[str] = []
         self.alts: dict[int, str] = {}  # the texts of images, keyed by the empty pieces in their places
         # Of the open link and the open heading: the first piece, and its address or level.
@@ -243,6 +299,10 @@ class _BlockReader:
                     self.pieces.append(" ")
                 case "link_open":
                     self.begin(_LINK, str(child.attrs["href"]))
+                case "wiki_link" if self.links and _LINK not in self.open:
+                    there = self.links.notes.find(child.meta["name"], self.links.file)
+                    shown = child.meta["text"] or child.meta["name"].strip().rpartition("/")[2]
+                    self.add_link(there, shown.replace("*", "")) if there else self.pieces.append(child.meta["text"])
                 case "link_close":
                     self.end(_LINK)
                 case "image":
@@ -255,6 +315,8 @@ class _BlockReader:
 
     def add_text(self, text: str, bare_addresses: bool) -> None:
         """Add text. A bare address in it is a link, unless a link is open."""
+        if self.links and bare_addresses and "#" in text:
+            self.tags += TAG.findall(text)
         start = 0
         for found in _BARE_ADDRESS.finditer(text) if bare_addresses and _LINK not in self.open else ():
             url = _without_punctuation(found[0])
@@ -321,7 +383,7 @@ class _BlockReader:
                 context = "".join(self.pieces[end:next_start]).lstrip(_BEFORE_CONTEXT)
                 items.append(MarkdownLink(value, text, shortened(context, MAX_CONTEXT).rstrip(" |")))
         text = " ".join("".join(self.pieces).split())
-        return MarkdownBlock(text or self.text_between(0, len(self.pieces)), items)
+        return MarkdownBlock(text or self.text_between(0, len(self.pieces)), items, self.tags)
 
 
 def _alternative_text(image: "Token") -> str:

@@ -86,6 +86,11 @@ class Frontier:
         self._active: Counter[str] = Counter()
         self._number = count()
 
+    def skip(self, fetched: list[str]) -> None:
+        """Count pages that an earlier crawl fetched, by their keys."""
+        self._seen.update(fetched)
+        self.pages += len(fetched)
+
     def offer(self, fetch: Fetch) -> bool:
         """Add a fetch. Return False if its page was added before."""
         if fetch.key in self._seen:

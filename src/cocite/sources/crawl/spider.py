@@ -15,7 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, fetch_of, page_key
 from cocite.sources.crawl.guard import Refused
 from cocite.sources.crawl.robots import RobotsRules, slow_down
-from cocite.sources.crawl.start import CrawlJob
+from cocite.sources.crawl.start import MAX_FOLLOWED_LINKS, CrawlJob
 from cocite.sources.html.page import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
 from cocite.sources.html.page import recognises as looks_like_html
 from cocite.sources.records import Page, ReadReport
@@ -27,7 +27,6 @@ PERMANENT_REDIRECTS = frozenset([301, 308])
 OVERLOAD_STATUSES = frozenset([429, 503])
 TRANSIENT_STATUSES = OVERLOAD_STATUSES | {500, 502, 504}  # worth a second attempt
 MAX_REDIRECTS = 10
-MAX_FOLLOWED_LINKS = 10_000  # of one page; its record keeps all links
 PAUSE_SECONDS = 0.05  # between two looks whether a slow reader has caught up
 
 
@@ -43,12 +42,17 @@ class PageSpider(Spider):
         self.frontier = Frontier(job.max_pages, job.concurrency, out.full)
         self.scope = Scoped(job.scope)
         self.aliases: dict[str, str] = {}  # aliases sent, canonical to canonical: they must not form a loop
+        self.frontier.skip(job.fetched)
         for seed in job.seeds:
             fetch = fetch_of(seed)
             if fetch is None:
                 out.skip("seed that is not a web address", seed)
             else:
                 self.scope.include(fetch.key)
+                if not job.fetched:  # else the seed was the first page
+                    self.frontier.offer(fetch)
+        for address, depth in job.waiting:
+            if (fetch := fetch_of(address, depth)) is not None:
                 self.frontier.offer(fetch)
 
     @classmethod

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -30,6 +30,8 @@ USER_AGENT = f"cocite/{__version__} (+crawler; reads links to find related pages
 COMMAND = [sys.executable, "-m", "cocite.sources.crawl.process"]
 
 CRAWL_INTERRUPTED = "crawl that was interrupted: its pages are kept"
+
+MAX_FOLLOWED_LINKS = 10_000  # of one page; its record keeps all links
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # not the host and port of localhost:8000
 
@@ -50,6 +52,8 @@ class CrawlJob:
     timeout: float = 30
     max_bytes: int = 16 << 20
     text: bool = True  # whether the texts of pages are wanted
+    fetched: list[str] = field(default_factory=list)  # canonical addresses that an earlier crawl fetched
+    waiting: list[tuple[str, int]] = field(default_factory=list)  # where it goes on: addresses, links from a seed
 
     def __post_init__(self) -> None:
         if self.scope not in ("site", "host", "any"):

@@ -13,17 +13,19 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
+import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from cocite.http.responses import Reply, error_reply
-from cocite.http.settings import MAX_QUERY_BYTES
 from cocite.log import Log
+from cocite.serving.threads import compiling
 from cocite.system import raise_file_limit
 
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 12.0, 30.0
 """For the head of a request; for its body, a little more than the reader of bodies has; between two requests."""
 ANSWER_MARGIN_SECONDS = 15.0
 """Beyond the time limit of a question: reading its body, and sending the answer to a client that reads slowly."""
+MAX_QUERY_BYTES = 1 << 16
+"""Of path and query string together."""
 MAX_HEAD_BYTES = MAX_QUERY_BYTES + (16 << 10)
 """Of request line and headers. Also of anything else that isn't a body: empty lines, chunk sizes, trailers."""
 MAX_HEADERS = 200
@@ -35,8 +37,9 @@ RESERVED_FILES, MAX_FILES = 512, 1 << 16
 """Files for the store, and for its next generation; the most that a worker asks the system for."""
 SWEEP_SECONDS = 1.0
 MAX_LOGGED_CLIENTS = 5
-UNREADABLE = error_reply(400, "BadRequest", "Not an HTTP request, or too long", "Ask about fewer pages at once")
-CROWDED = error_reply(503, "Busy", "Too many connections", "Close idle connections, or try again in 10 s")
+UNREADABLE = {"kind": "BadRequest", "message": "Not an HTTP request, or too long"}
+UNREADABLE |= {"hint": "Ask about fewer pages at once"}
+CROWDED = {"kind": "Busy", "message": "Too many connections", "hint": "Close idle connections, or try again in 10 s"}
 
 
 def allowed_connections() -> int:
@@ -113,6 +116,8 @@ class Connections:
         """Close connections that are late, and write one line about all that were closed since the last sweep."""
         now = loop.time()
         late = [each for own in self._clients.values() for each in own if each.deadline < now]
+        if compiling.threads:  # the first questions wait for that
+            late = [each for each in late if each.state != "answer"]
         for connection in late:
             if connection.state == "idle" and not connection.transport.get_write_buffer_size():
                 self.discard(connection)  # as usual
@@ -234,7 +239,8 @@ class Connection(HttpToolsProtocol):
         self._all.note(self, "unreadable")
         self._send_last(b"400 Bad Request", UNREADABLE)
 
-    def _send_last(self, status: bytes, reply: Reply) -> None:
+    def _send_last(self, status: bytes, error: dict[str, str]) -> None:
         head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
-        self.transport.write(head % (status, len(reply.body)) + reply.body)
+        body = orjson.dumps({"error": error})
+        self.transport.write(head % (status, len(body)) + body)
         self.transport.close()

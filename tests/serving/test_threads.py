@@ -7,10 +7,10 @@ import threading
 import time
 
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
-from cocite.http import threads as module
-from cocite.http.responses import RefusedRequest
-from cocite.http.threads import WorkQueue, run_in_thread
+from cocite.serving import threads as module
+from cocite.serving.threads import RefusedRequest, WorkQueue, run_in_thread
 
 
 async def settled() -> None:
@@ -134,6 +134,40 @@ def test_a_cancelled_request_leaves_the_queue() -> None:
         assert gate.running == 0
 
     asyncio.run(work())
+
+
+def test_time_does_not_count_while_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that has to wait for that, in the queue or in a thread, isn't too slow."""
+    go = threading.Event()
+
+    async def work() -> None:
+        gate = WorkQueue("t", 1, 2)
+        monkeypatch.setattr(module.compiling, "threads", 1)
+        first = asyncio.create_task(gate.run(lambda: go.wait(10), 0.01))
+        second = asyncio.create_task(gate.run(lambda: "answer", 0.01))
+        waited = asyncio.create_task(module.wait_for((first,), 0.01))
+        await asyncio.sleep(0.1)
+        assert not second.done() and not waited.done()
+        go.set()
+        assert await second == "answer" and await waited == {first}
+        go.clear()
+        third = asyncio.create_task(gate.run(lambda: go.wait(10), 0.01))
+        await settled()
+        monkeypatch.setattr(module.compiling, "threads", 0)
+        assert await module.wait_for((third,), 0.01) == set()
+        with pytest.raises(TimeoutError):
+            await gate.run(lambda: None, 0.01)
+        go.set()
+        gate.close()
+
+    asyncio.run(work())
+
+
+def test_compiling_is_noticed() -> None:
+    assert module.compiling.threads == 0
+    with global_compiler_lock:  # Numba compiles, and loads from its cache, with this lock
+        assert module.compiling.threads == 1
+    assert module.compiling.threads == 0
 
 
 def test_advice_grows_with_the_queue() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
-from cocite.http.responses import RefusedRequest
+from numba.core import event
 
 Output = TypeVar("Output")
 LONG_QUESTION_SECONDS = 0.01
@@ -31,6 +31,30 @@ MAX_RETRY_SECONDS = 60
 USE_HALF_LIFE_SECONDS = 10.0
 """After this time, half of the time that a client has used is forgotten."""
 MAX_REMEMBERED_CLIENTS = 10_000
+
+
+class Compiling(event.Listener):
+    """Counts the threads that compile kernels, or load them from disk."""
+
+    threads = 0
+
+    def on_start(self, event: Any) -> None:
+        self.threads += 1  # Numba holds its compiler lock
+
+    def on_end(self, event: Any) -> None:
+        self.threads -= 1
+
+
+compiling = Compiling()
+event.register("numba:compiler_lock", compiling)  # type: ignore[no-untyped-call]
+
+
+class RefusedRequest(Exception):
+    """A request that the server refuses for a reason of its own, with the status that HTTP has for it."""
+
+    def __init__(self, status: int, kind: str, message: str, hint: str, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.message, self.hint, self.retry_after = status, kind, message, hint, retry_after
 
 
 @dataclass(eq=False)
@@ -124,7 +148,7 @@ class WorkQueue:
         self._start_waiting()
         try:
             if not job.started:
-                await asyncio.wait((job.future,), timeout=timeout)
+                await wait_for((job.future,), timeout)
         finally:
             if not job.started:
                 self._waiting.remove(job)
@@ -188,6 +212,14 @@ class WorkQueue:
             job.future.set_exception(stopping())
         for _ in range(self.threads):
             self._jobs.put(None)
+
+
+async def wait_for(futures: Sequence[asyncio.Future[Any]], timeout: float) -> set[asyncio.Future[Any]]:
+    """The futures that are done in time. While kernels are compiled, once on a machine, time doesn't count."""
+    while True:
+        done, _ = await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if done or not compiling.threads:
+            return done
 
 
 def stopping() -> RefusedRequest:

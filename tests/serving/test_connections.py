@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from cocite.http import connection as module
-from cocite.http.connection import MAX_HEAD_BYTES, Connection, Connections, allowed_connections, client_of
 from cocite.log import Log
+from cocite.serving import connections as module
+from cocite.serving.connections import MAX_HEAD_BYTES, Connection, Connections, allowed_connections, client_of
 
 GET, POST = b"GET / HTTP/1.1\r\nHost: a\r\n", b"POST / HTTP/1.1\r\nHost: a\r\n"
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bytes]]

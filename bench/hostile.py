@@ -1,0 +1,247 @@
+"""Honest clients beside hostile ones: what the honest ones notice, and what memory does.
+
+    python bench/hostile.py STORE --minutes 60      # an hour, as docs/lab/hostile.md reports it
+    python bench/hostile.py STORE --minutes 2       # a look
+
+It starts `cocite serve` on loopback and measures its capacity: questions a second that it answers, each about another
+page. An honest client then asks a tenth of that, first alone, then beside hostile clients. Those send three times the
+capacity of expensive questions, and beside them idle and slow connections, huge requests, HEAD and pipelined requests.
+Every kind of client has an address of its own (127.0.0.2 and on: Linux). Give it the whole machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import math
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+
+from cocite.web import Web
+
+HONEST, IDLE, SLOW, HUGE, HEADS, PIPELINED, *GREEDY = (f"127.0.0.{n}" for n in range(2, 14))
+HONEST_SHARE, HOSTILE_FACTOR = 0.1, 3.0
+IDLE_CONNECTIONS, SLOW_CONNECTIONS = 400, 100
+EXPENSIVE = ("walk(least=1e-6,restart=0.05)", "simrank(draws=200000)", "prank(pages=4000,rounds=40)",
+             "lli(parents=800)", "integrated", "auto(best=100)", "hubfinder(rounds=5)",
+             "companion(parents=8000,window=200)")  # fmt: skip
+TIMEOUT_SECONDS = 30.0
+SAMPLE_SECONDS = 5.0
+
+
+@dataclass
+class Seen:
+    """What one kind of client got."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)  # of answers with status 200
+
+    def quantile(self, share: float) -> float:
+        """In milliseconds."""
+        ordered = sorted(self.seconds)
+        return 1e3 * ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
+
+    def row(self) -> dict[str, object]:
+        """For the report."""
+        shown = {f"p{100 * share:g}": round(self.quantile(share), 1) for share in (0.5, 0.9, 0.99, 0.999)}
+        return {"statuses": dict(self.statuses), **shown}
+
+
+class Client:
+    """Asks one server from one address, over connections that are kept."""
+
+    def __init__(self, port: int, source: str) -> None:
+        self.port, self.source, self.seen = port, source, Seen()
+        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A new connection."""
+        return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.source, 0), limit=1 << 24)
+
+    async def ask(self, target: str, method: str = "GET", body: bytes = b"") -> None:
+        """One request; what came of it is in `seen`."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                reader, writer = self._free.pop() if self._free else await self.connect()
+                length = f"content-length: {len(body)}\r\n" if body else ""
+                writer.write(f"{method} {target} HTTP/1.1\r\nhost: localhost\r\n{length}\r\n".encode() + body)
+                head = await reader.readuntil(b"\r\n\r\n")
+                size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0] or 0)
+                await reader.readexactly(0 if method == "HEAD" else size)
+            self._free.append((reader, writer))
+            status = head[9:12].decode()
+        except TimeoutError:
+            status = "timeout"
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
+            status = "broken"
+        self.seen.statuses[status] += 1
+        if status == "200":
+            self.seen.seconds.append(time.perf_counter() - began)
+
+    async def at_rate(self, targets: Iterator[str], rate: float, seconds: float) -> None:
+        """Send `rate` requests a second, whether or not the earlier ones were answered."""
+        began, tasks = time.perf_counter(), set[asyncio.Task[None]]()
+        for number in itertools.count():
+            await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
+            if time.perf_counter() - began > seconds:
+                break
+            if len(tasks) < 1000:
+                task = asyncio.create_task(self.ask(next(targets)))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+        await asyncio.gather(*tasks)
+
+
+async def stall(port: int, source: str, start: bytes, more: bytes, until: float) -> None:
+    """A connection that begins a request and never ends it; it is opened again when the server closes it."""
+    client = Client(port, source)
+    while time.perf_counter() < until:
+        with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+            reader, writer = await client.connect()
+            writer.write(start)
+            while time.perf_counter() < until and not reader.at_eof():
+                writer.write(more)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1.0):
+                        if not await reader.read(1 << 16):
+                            break
+            writer.close()
+        await asyncio.sleep(0.2)
+
+
+async def repeat(client: Client, work: Iterator[tuple[str, str, bytes]], until: float) -> None:
+    """One request after another."""
+    for method, target, body in work:
+        if time.perf_counter() > until:
+            break
+        await client.ask(target, method, body)
+        await asyncio.sleep(0.01)
+
+
+async def pipeline(port: int, until: float) -> None:
+    """Thousands of requests in one go."""
+    client = Client(port, PIPELINED)
+    while time.perf_counter() < until:
+        with suppress(OSError, TimeoutError):
+            reader, writer = await client.connect()
+            writer.write(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n" * 2000)
+            async with asyncio.timeout(5.0):
+                while await reader.read(1 << 16):
+                    pass
+            writer.close()
+        await asyncio.sleep(0.2)
+
+
+def hostile(
+    port: int, urls: list[str], rate: float, seconds: float
+) -> tuple[dict[str, Client], list[asyncio.Task[None]]]:
+    """All hostile clients, at work."""
+    until, draw = time.perf_counter() + seconds, random.Random(2)
+    clients = {name: Client(port, name) for name in (HUGE, HEADS, *GREEDY)}
+
+    def expensive() -> Iterator[str]:
+        for number in itertools.count():
+            some = "&".join(f"url={quote(url, safe='')}" for url in draw.sample(urls, draw.choice((1, 5, 50))))
+            yield f"/api/related?{some}&k={1 + number % 1000}&method={quote(EXPENSIVE[number % len(EXPENSIVE)])}"
+
+    def huge() -> Iterator[tuple[str, str, bytes]]:
+        for number in itertools.count():
+            long = "&".join(f"url=https://x{n}.example/{'a/' * 550}{number}" for n in range(50))
+            yield from (("GET", f"/{path}?{long}", b"") for path in ("api/related", "", "compare"))
+            yield (
+                "POST",
+                "/api/related",
+                json.dumps({"url": f"https://n{number}.example/", "text": "word " * 190_000}).encode(),
+            )
+
+    heads = (("HEAD", path, b"") for path in itertools.cycle(("/", "/docs", "/metrics", "/api/store", "/nothing")))
+    get = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
+    work = [clients[name].at_rate(expensive(), rate / len(GREEDY), seconds) for name in GREEDY]
+    work += [repeat(clients[HUGE], huge(), until), repeat(clients[HEADS], heads, until), pipeline(port, until)]
+    work += [stall(port, IDLE, get + b"\r\n", b"", until) for _ in range(IDLE_CONNECTIONS)]
+    work += [stall(port, SLOW, get + b"x: ", b"x", until) for _ in range(SLOW_CONNECTIONS)]
+    return clients, [asyncio.create_task(each) for each in work]
+
+
+@asynccontextmanager
+async def serving(store: str, log: str) -> AsyncIterator[tuple[int, psutil.Process]]:
+    """A server, from when it answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with open(log, "wb") as errors:  # noqa: PTH123
+        command = [sys.executable, "-m", "cocite", "serve", "-i", store, "--port", str(port), "--quiet"]
+        process = subprocess.Popen(command, stderr=errors)
+    try:
+        client = Client(port, HONEST)
+        while not client.seen.statuses["200"]:
+            await asyncio.sleep(0.5)
+            await client.ask("/healthz")
+        yield port, psutil.Process(process.pid)
+        if process.poll() is not None:
+            raise SystemExit(f"the server died: {process.returncode}; see {log}")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def measure(store: str, minutes: float, log: str) -> dict[str, object]:
+    """The whole trial."""
+    web = Web(Path(store))
+    pages = [page for page in range(web.graph.pages) if web.graph.in_degree[page] > 1]
+    random.Random(1).shuffle(pages)
+    urls = [web.graph.address(page) for page in pages[:20_000]]
+    del web
+    targets = (f"/api/related?url={quote(url, safe='')}&k={k}" for k in range(10, 1000) for url in urls)
+    async with serving(store, log) as (port, process):
+        first = [Client(port, HONEST) for _ in range(8)]
+        await first[0].at_rate(targets, 20, 20)  # warm
+        done, until = [Client(port, HONEST) for _ in range(8)], time.perf_counter() + 20
+        await asyncio.gather(*(repeat(each, (("GET", t, b"") for t in targets), until) for each in done))
+        capacity = sum(each.seen.statuses["200"] for each in done) / 20
+        rate = max(2.0, HONEST_SHARE * capacity)
+        quiet, beside = Client(port, HONEST), Client(port, HONEST)
+        await quiet.at_rate(targets, rate, max(60.0, 6 * minutes))
+        memory: list[int] = []
+
+        async def watch() -> None:
+            while True:
+                memory.append(process.memory_info().rss >> 20)
+                await asyncio.sleep(SAMPLE_SECONDS)
+
+        watching = asyncio.create_task(watch())
+        others, tasks = hostile(port, urls, HOSTILE_FACTOR * capacity, 60 * minutes)
+        await beside.at_rate(targets, rate, 60 * minutes)
+        await asyncio.gather(*tasks)
+        watching.cancel()
+    third = len(memory) // 3
+    return {
+        "capacity": round(capacity, 1), "honest_rate": round(rate, 1), "minutes": minutes,
+        "quiet": quiet.seen.row(), "attacked": beside.seen.row(),
+        "p99_ratio": round(beside.seen.quantile(0.99) / quiet.seen.quantile(0.99), 2),
+        "memory_mb": {"first": memory[0], "after a third": memory[third], "last": memory[-1], "greatest": max(memory)},
+        "hostile": {name: dict(client.seen.statuses) for name, client in others.items()},
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store")
+    parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--log", default="hostile.log", help="the log of the server")
+    given = parser.parse_args()
+    print(json.dumps(asyncio.run(measure(given.store, given.minutes, given.log)), indent=1))

@@ -1,0 +1,118 @@
+"""What a commit costs, and what layers cost a question, by the size of the store.
+
+    python bench/layers.py                                  # 1 M and 10 M links
+    python bench/layers.py --pages 50000 500000 5000000     # and 100 M
+
+For each size, the standard graph (generate.py) is built without its last 21,000 pages. Then it gets 20 layers of 1,000
+pages, and single pages. Commits are timed until the store is open again with them. Questions are asked in turns on the
+store with layers and on a compacted copy, which has the same pages; times are processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copytree, rmtree
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+
+from cocite.graph.build.maintain import commit, compact
+from cocite.graph.build.passes import build
+from cocite.graph.store import Graph
+from cocite.related.methods import method
+from cocite.sources.records import ReadReport
+from cocite.web import Web
+from generate import records, world_of
+from web_model import positions
+
+COMMITS, PAGES = 20, 1000
+METHODS = ("cocitation", "companion", "kleinberg", "proximity", "auto(words=0)")
+QUESTIONS = 200
+
+
+def source(batches: Callable[[], Iterator[pa.RecordBatch]]) -> Any:
+    """A source of page records."""
+    return SimpleNamespace(spec="standard", kind="records", records=batches)
+
+
+def seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """(processor time, time by the clock) of some work."""
+    cpu, clock = time.process_time(), time.perf_counter()
+    work()
+    return time.process_time() - cpu, time.perf_counter() - clock
+
+
+def median_ms(web: Web, call: str, pages: list[int]) -> float:
+    """The median of the questions."""
+    how, took = method(call), []
+    for page in pages:
+        began = time.process_time_ns()
+        how.relate(web, [page])
+        took.append(time.process_time_ns() - began)
+    return statistics.median(took) / 1e6
+
+
+def measure(pages: int, folder: Path) -> None:
+    """Build, commit, ask."""
+    world = world_of(pages, 1)
+    last = positions(world)
+    first = last - COMMITS * PAGES - 1000
+    store = folder / f"layers-{pages}.cocite"
+    rmtree(store, ignore_errors=True)
+    build([source(lambda: records(world, 0, first))], store, ReadReport())
+    before = Graph(store)
+    print(f"{pages:,} pages, {len(before.links):,} links")
+
+    def add(start: int, stop: int) -> Graph:
+        commit([source(lambda: records(world, start, stop))], store, ReadReport())
+        graph = Graph(store)
+        graph.links_from(graph.pages - 1)
+        graph.links_to(0)
+        return graph
+
+    add(last - 1, last)  # loads everything
+    singles = [seconds(lambda at=at: add(at, at + 1)) for at in range(last - 12, last - 1)]  # type: ignore[misc]
+    took = [seconds(lambda at=at: add(at, at + PAGES)) for at in range(first, first + COMMITS * PAGES, PAGES)]  # type: ignore[misc]
+    for name, some in (("one page", singles), (f"{PAGES:,} pages", took)):
+        cpu, clock = (statistics.median(each[i] for each in some) for i in (0, 1))
+        print(f"  {name}: {1e3 * cpu:,.0f} ms of processor time, {1e3 * clock:,.0f} ms (slowest {max(some)[0]:.2f} s)")
+    after = Graph(store)
+    size = sum(file.stat().st_size for file in store.glob("*.layer"))
+    print(f"  {after.manifest['layers']} layers, {size / 1e6:,.1f} MB, {after.arrays.new:,} new pages")
+    print(f"  opening: {1e3 * seconds(lambda: Graph(store).links_to(0))[0]:,.0f} ms")
+    copy = store.with_suffix(".compact")
+    rmtree(copy, ignore_errors=True)
+    copytree(store, copy)
+    print(f"  compaction: {seconds(lambda: compact(copy))[1]:,.1f} s")
+    whole = Graph(copy)
+    step = max(1, whole.pages // (2 * QUESTIONS))
+    asked = [page for page in range(0, whole.pages, step) if whole.in_degree[page] > 1][:QUESTIONS]
+    same = [after.find(whole.address(page)) for page in asked]
+    plain, layered = Web(whole), Web(after)
+    for call in METHODS:
+        median_ms(plain, call, asked[:20])
+        median_ms(layered, call, same[:20])
+        rounds = [(median_ms(plain, call, asked), median_ms(layered, call, same)) for _ in range(5)]
+        one, other = (min(each[i] for each in rounds) for i in (0, 1))
+        print(f"  {call}: {one:.3f} ms without layers, {other:.3f} ms with them: {other / one:.2f} ×")
+    rmtree(store)
+    rmtree(copy)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, nargs="+", default=[50_000, 500_000])
+    parser.add_argument("--folder", type=Path, default=Path("bench/data"))
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    for pages in given.pages:
+        measure(pages, given.folder)
+
+
+if __name__ == "__main__":
+    main()

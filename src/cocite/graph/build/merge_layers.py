@@ -1,0 +1,110 @@
+"""Several layers → one: the newest state of every page that any of them touched. The base is not read."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.graph.build import derive
+from cocite.graph.build.commit import Columns, encoded_lists, encoded_names, out_arrays
+from cocite.graph.build.spill import RECORD_TEXTS
+from cocite.graph.generation import MemoryWriter
+from cocite.graph.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays
+from cocite.graph.store import Graph
+from cocite.graph.texts import TextWriter, text_column
+from cocite.kernels.codec.look_up import find_position
+
+MAX_LAYERS = 20
+
+
+def layers_to_merge(sizes: list[int]) -> int:
+    """How many of the newest layers to merge, oldest first in `sizes`; 0 for none.
+
+    As many as are not much larger than those after them: a link is then written again a few times in all, however many
+    commits there are.
+    """
+    if len(sizes) <= MAX_LAYERS:
+        return 0
+    count, total = 1, sizes[-1]
+    while count < len(sizes) and (count < 2 or sizes[-1 - count] <= 2 * total):
+        total += sizes[-1 - count]
+        count += 1
+    return count
+
+
+def merge(arrays: LayeredArrays, count: int) -> tuple[dict[str, Any], Columns]:
+    """The manifest and arrays of one layer in the place of the newest `count` ones."""
+    graph, layers = Graph(arrays), arrays.layers[-count:]
+    columns = _facts(graph, layers) | _lists(graph, layers) | _tables(graph, layers) | _texts(graph, layers)
+    newest = layers[-1].manifest
+    if any("removed" in layer.arrays for layer in layers):
+        columns |= {name: graph.array(name) for name in ("removed", "removed.digest")}
+    states = [state for layer in layers for state in (*layer.manifest.get("states", ()), layer.manifest["id"])]
+    manifest = newest | {
+        "first": layers[0].first,
+        "new": sum(layer.new for layer in layers),
+        "states": states[:-1],
+        "sources": [source for layer in layers for source in layer.manifest["sources"]],
+        "arrays": {},
+    }
+    return manifest, {name: values for name, values in columns.items() if len(values)}
+
+
+def _union(layers: Iterable[Layer], name: str) -> NDArray[np.int64]:
+    parts = [layer[name] for layer in layers]
+    return np.unique(np.concatenate([np.zeros(0, np.uint32), *parts])).astype(np.int64)
+
+
+def _facts(graph: Graph, layers: list[Layer]) -> Columns:
+    pages = _union(layers, "fact.page")
+    columns: Columns = {"fact.page": pages.astype(np.uint32)}
+    for name in PAGE_FACTS:
+        values = graph.array(name)
+        columns[name] = values[pages] if len(values) else np.zeros(len(pages), values.dtype)
+    for name in ("host.page", "host.domain", "site.page", "name.before"):
+        columns[name] = np.concatenate([layer[name] for layer in layers])
+    first, new = layers[0].first, sum(layer.new for layer in layers)
+    if new:
+        columns |= encoded_names(graph.arrays.base, [graph.names.key(page) for page in range(first, first + new)])
+    return columns
+
+
+def _lists(graph: Graph, layers: list[Layer]) -> Columns:
+    base, out, into = graph.arrays.base, _union(layers, "out.page"), _union(layers, "in.page")
+    columns = out_arrays(base, out, graph.links.read_pages(out))
+    starts, sources, _ = graph.links.read_some(graph.into, into, attributes=False)
+    columns |= encoded_lists(base, "in", into, starts, sources, np.zeros(0, np.uint32))
+    long = out[graph.out_degree[out] > derive.LONG_LIST_LINKS].astype(np.uint32)
+    if len(long):
+        columns |= dict(derive.entry_points_of("out", graph.out, long))
+    for kind in ("best", "sample"):
+        rows = {page: graph.links.stored(kind, page) for page in _union(layers, f"{kind}.page").tolist()}
+        kept = {page: row for page, row in rows.items() if row is not None}
+        columns[f"{kind}.page"] = np.array([*kept], np.uint32)
+        columns[f"{kind}.parent"] = np.concatenate([np.zeros(0, np.uint32), *kept.values()])
+    return columns
+
+
+def _tables(graph: Graph, layers: list[Layer]) -> Columns:
+    columns: Columns = {}
+    for kind in ("alias", "near"):
+        pages, [name] = _union(layers, f"{kind}.page"), PAGE_TABLES[kind]
+        keys, values = graph.array(f"{kind}.page"), graph.array(f"{kind}.{name}")
+        at = [int(find_position(keys, page)) if len(keys) else -1 for page in pages.tolist()]
+        columns[f"{kind}.page"] = pages.astype(np.uint32)
+        columns[f"{kind}.{name}"] = np.array([int(values[row]) if row >= 0 else NONE for row in at], np.uint32)
+    return columns
+
+
+def _texts(graph: Graph, layers: list[Layer]) -> Columns:
+    writer, columns = MemoryWriter(), {"record.page": _union(layers, "record.page").astype(np.uint32)}
+    for name in (*RECORD_TEXTS, "shown"):
+        column, made = text_column(graph.arrays, name), TextWriter(writer, name)
+        for page in _union(layers, "fact.page" if name == "shown" else "record.page").tolist():
+            if text := column[page]:
+                made.append(page, text.encode())
+        made.close()
+    every = writer.all()
+    with_texts = {name for name in (*RECORD_TEXTS, "shown") if len(every[f"{name}.pages"])}
+    return columns | {name: values for name, values in every.items() if name.partition(".")[0] in with_texts}

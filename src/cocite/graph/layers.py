@@ -1,0 +1,382 @@
+"""Layers: what changed since the base generation was built. FORMAT.md gives every byte.
+
+A layer has, for the pages that a commit touched, everything that changed: whole lists, names of new pages, facts,
+texts. `LayeredArrays` puts base and layers together when an array is first needed, so that everything above reads one
+store. The newest layer wins. Per-page arrays are copied on write, and lists are mapped behind those of the base: both
+cost what the layers hold. Tables that are searched by page (aliases, near-duplicates, …) are merged, which takes a
+pass over their keys.
+"""
+
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, TYPE_OF, Arrays, changed_small_arrays
+from cocite.graph.generation import (
+    LAYER_HEADER_BYTES,
+    LAYER_MAGIC,
+    LayerName,
+    Progress,
+    cannot_read,
+    changed_arrays,
+    damaged_layer,
+    digest,
+    empty_array,
+    merged_manifest,
+    no_progress,
+    read_layer_manifest,
+)
+from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
+from cocite.kernels.codec.lists import mark_moved, number_moved, place_moved
+from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
+
+NONE = 0xFFFFFFFF
+"""In a table of a layer: the page has no row any more."""
+PAGE_FACTS = (
+    "fingerprint", "name.spelling", "page.kind", "page.captured", "page.status", "page.language", "page.host",
+    "page.site",
+)  # fmt: skip
+"""Per-page arrays. A layer has their values for the pages `fact.page`."""
+PAGE_TABLES = {"alias": ("target",), "near": ("representative",), "repeat": ("target", "attribute")}
+ENTRY_POINTS = ("out.skip.bit", "out.skip.before", "out.skip.attribute"), ("out.long.target", "out.long.place")
+MAPPED = {"out.words", "in.words", "out.weight", "best.parent", "sample.parent", *ENTRY_POINTS[0], *ENTRY_POINTS[1]}
+"""Arrays of a layer that are mapped as they are, so they begin at a page of memory."""
+Values = NDArray[Any]
+Pages = NDArray[np.uint32]
+
+
+class Layer:
+    """One layer: its manifest and its arrays, mapped from its file or in memory."""
+
+    def __init__(self, manifest: dict[str, Any], arrays: Mapping[str, Values], file: Path | None = None) -> None:
+        self.manifest, self.arrays, self.file = manifest, arrays, file
+        self.first, self.new = int(manifest["first"]), int(manifest["new"])  # its new pages: number, count
+
+    def __getitem__(self, name: str) -> Values:
+        return self.arrays[name] if name in self.arrays else empty_array(TYPE_OF.get(name, np.dtype(np.uint32)))
+
+    def part(self, name: str) -> FilePart:
+        """An array of the layer, to be mapped or copied."""
+        values = self[name]
+        if self.file is None or not values.nbytes:
+            return FilePart(None, 0, values)
+        return FilePart(self.file, int(self.manifest["arrays"][name]["offset"]), values)
+
+    @classmethod
+    def open(cls, store: Path, name: LayerName) -> Self:
+        """Open a layer that `CURRENT` names. Raises BadStore with what to do."""
+        file = store / name.file
+        try:
+            manifest = read_layer_manifest(store, name)
+            raw = np.memmap(file, np.uint8, "r").view(np.ndarray)
+            arrays = {name: _slice(raw, entry) for name, entry in manifest["arrays"].items()}
+            layer = cls(manifest, arrays, file)
+        except OSError as error:
+            raise cannot_read(file, error) from error
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise damaged_layer(file) from error
+        if wrong := next(changed_small_arrays(arrays, manifest["arrays"]), ""):
+            raise damaged_layer(file, f" ({wrong} doesn't match its checksum)")
+        return layer
+
+
+def _slice(raw: NDArray[np.uint8], entry: dict[str, Any]) -> Values:
+    dtype, length, offset = np.dtype(entry["type"]), int(entry["length"]), int(entry["offset"])
+    if offset % 8 or offset < 0 or offset + length * dtype.itemsize > len(raw):
+        raise ValueError("an array outside of the file")
+    return raw[offset : offset + length * dtype.itemsize].view(dtype) if length else empty_array(dtype)
+
+
+def layer_bytes(manifest: dict[str, Any], arrays: Mapping[str, Values]) -> tuple[list[bytes | memoryview], str]:
+    """The parts of a layer's file, one after another, and the digest of its manifest."""
+    chosen = {name: np.ascontiguousarray(values) for name, values in sorted(arrays.items()) if len(values)}
+    entries = {
+        name: {"type": values.dtype.newbyteorder("<").str, "length": len(values), "digest": digest(values.data)}
+        for name, values in chosen.items()
+    }
+    begin = _aligned(
+        LAYER_HEADER_BYTES + len(json.dumps({**manifest, "arrays": entries})) + 64 * len(entries), GRAIN_BYTES
+    )
+    at, parts = begin, list[bytes | memoryview]()
+    for name, values in sorted(chosen.items(), key=lambda item: item[0] not in MAPPED):
+        start = _aligned(at, GRAIN_BYTES if name in MAPPED else 8)
+        parts += [bytes(start - at), values.view(np.uint8).tobytes()]
+        entries[name]["offset"], at = start, start + values.nbytes
+    text = json.dumps({**manifest, "arrays": entries}, sort_keys=True).encode()
+    header = LAYER_MAGIC + len(text).to_bytes(8, "little") + text
+    return [header + bytes(begin - len(header)), *parts], digest(text)
+
+
+def _aligned(size: int, grain: int) -> int:
+    return -(-size // grain) * grain
+
+
+class PageTable(NamedTuple):
+    """A table by page: pages ascend."""
+
+    page: Pages
+    columns: tuple[Values, ...]
+
+
+class LayeredArrays(Arrays):
+    """The arrays of a base with its layers, each put together when it is first needed."""
+
+    def __init__(self, base: Arrays, layers: list[Layer], folder: Path | None = None) -> None:
+        """`folder` has the files of the base; without it, they are copied."""
+        super().__init__({}, merged_manifest(base.manifest, [layer.manifest for layer in layers]), base.path)
+        self.format, self._base, self.layers, self.folder = base.format, base, layers, folder
+        self.pages, self.new = layers[-1].first + layers[-1].new, layers[-1].first + layers[-1].new - base.pages
+        self._firsts = [layer.first for layer in layers]
+        states = [state for layer in layers for state in (*layer.manifest.get("states", ()), layer.manifest["id"])]
+        self.ids = frozenset({base.manifest["id"], *states})
+        self.stored_parents = dict.fromkeys(("best", "sample"), 0)
+
+    @property
+    def base(self) -> Arrays:
+        """The arrays without layers."""
+        return self._base
+
+    def __missing__(self, name: str) -> Values:
+        values = self._make(name)
+        values.flags.writeable = False
+        return self.setdefault(name, values)
+
+    def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
+        """Names of arrays of the base, and of layers with their file, whose bytes are not those that were written."""
+        yield from self.base.changed(progress, pool)
+        for layer in self.layers:
+            for name in changed_arrays(layer.arrays, layer.manifest["arrays"], progress, pool):
+                yield f"{name} in {layer.file.name if layer.file else 'a layer'}"
+
+    def _make(self, name: str) -> Values:
+        kind, _, part = name.partition(".")
+        if name in PAGE_FACTS:
+            return self._grown(name, "fact.page")
+        if name in ("out.degree", "in.degree"):
+            return self._grown(name, f"{kind}.page")
+        if name in ("out.words", "in.words"):
+            return self._joined(name)[0]
+        if name in ("host.page", "host.domain", "site.page"):
+            return np.concatenate([self.base[name], *(layer[name] for layer in self.layers)])
+        if name in ("removed", "removed.digest"):
+            return next(
+                (each[name] for each in reversed(self.layers) if "removed" in each.arrays), self.base[name]
+            ).copy()
+        if kind in PAGE_TABLES:
+            merged = self._table(kind)
+            return merged.page if part == "page" else merged.columns[PAGE_TABLES[kind].index(part)]
+        if kind in ("best", "sample"):
+            return self._stored(kind, part)
+        if name.startswith(("out.long", "out.skip")):
+            return self._long(name)
+        if kind in TEXT_COLUMNS and part == "pages":
+            return self._text_pages(kind)
+        return self.base[name].view()
+
+    def layer_of(self, page: int) -> Layer:
+        """The layer that added a page."""
+        return self.layers[bisect_right(self._firsts, page) - 1]
+
+    def _base_part(self, name: str) -> FilePart:
+        values = self.base[name]
+        if self.folder is None or not values.nbytes:
+            return FilePart(None, 0, values)
+        return FilePart(self.folder / f"{name}.bin", 0, values)
+
+    def _grown(self, name: str, key: str) -> Values:
+        """A per-page array with the values of layers in their places."""
+        short = not len(self.base[name])
+        if short and not any(layer[name].any() for layer in self.layers):
+            return self.base[name].view()
+        values, _ = joined(TYPE_OF[name], [self._base_part(name)], self.pages if short else self.new)
+        for layer in self.layers:
+            if len(layer[name]):
+                values[layer[key]] = layer[name]
+            elif len(layer[key]):
+                values[layer[key]] = 0
+        return values
+
+    def _joined(self, name: str) -> tuple[Values, list[int]]:
+        """The values of the base, and those of the layers behind them; where each begins."""
+        return joined(TYPE_OF[name], [self._base_part(name), *(layer.part(name) for layer in self.layers)])
+
+    def moved(self, direction: str) -> NDArray[np.uint64]:
+        """Where the lists of layers are: bits of pages, each word with the place of its rows, and the rows."""
+        places = self._joined_places(f"{direction}.words")
+        words = (self.pages >> 6) + 1
+        bits = np.zeros(2 * words, np.uint64)
+        rows = sum(int(mark_moved(bits, layer[f"{direction}.page"])) for layer in self.layers)
+        number_moved(bits, words)
+        moved = np.concatenate([bits, np.zeros(2 * rows, np.uint64)])
+        for layer, place in zip(self.layers, places[1:], strict=True):
+            place_moved(moved, layer[f"{direction}.page"], layer[f"{direction}.start"], np.uint64(place << 6))
+        moved.flags.writeable = False
+        return moved
+
+    def _joined_places(self, name: str) -> list[int]:
+        dtype, places, end = TYPE_OF[name], [], 0
+        for part in (self._base_part(name), *(layer.part(name) for layer in self.layers)):
+            places.append(end // dtype.itemsize)
+            end = _aligned(end + part.size, GRAIN_BYTES)
+        return places
+
+    # Tables
+
+    def _newest(self, keys: list[Pages], covered: list[Pages]) -> list[NDArray[np.bool_]]:
+        """Which rows of each table, oldest first, no later one replaces: `covered` are the pages that each decides."""
+        kept = []
+        for number, pages in enumerate(keys):
+            later = [each for each in covered[number + 1 :] if len(each)]
+            mask = np.ones(len(pages), np.bool_)
+            if later and len(pages):
+                gone = np.unique(np.concatenate(later))
+                at = np.minimum(np.searchsorted(pages, gone), len(pages) - 1)
+                if len(pages) > 4 * len(gone):  # few of many: look these up
+                    for low, page in zip(at.tolist(), gone.tolist(), strict=True):
+                        while low < len(pages) and pages[low] == page:
+                            mask[low], low = False, low + 1
+                else:
+                    mask = ~np.isin(pages, gone)
+            kept.append(mask)
+        return kept
+
+    def _merge(self, tables: list[PageTable], covered: list[Pages]) -> PageTable:
+        """Rows of several tables by page; the newest that decides about a page has its rows."""
+        if not any(len(each) for each in covered[1:]) and not any(len(table.page) for table in tables[1:]):
+            return tables[0]
+        kept = self._newest([table.page for table in tables], covered)
+        base, *more = (
+            PageTable(table.page[mask] if not mask.all() else table.page, tuple(c[mask] for c in table.columns))
+            for table, mask in zip(tables, kept, strict=True)
+        )
+        pages = np.concatenate([each.page for each in more])
+        order = np.argsort(pages, kind="stable")
+        at = np.searchsorted(base.page, pages[order])
+        columns = tuple(
+            np.insert(own, at, np.concatenate([each.columns[c] for each in more])[order])
+            for c, own in enumerate(base.columns)
+        )
+        return PageTable(np.insert(base.page, at, pages[order]), columns)
+
+    @cached_property
+    def _tables(self) -> dict[str, PageTable]:
+        return {}
+
+    def _table(self, kind: str) -> PageTable:
+        if kind not in self._tables:
+            names = PAGE_TABLES[kind]
+            tables = [PageTable(each[f"{kind}.page"], tuple(each[f"{kind}.{n}"] for n in names)) for each in self._all]
+            covered = [layer["out.page" if kind == "repeat" else f"{kind}.page"] for layer in self.layers]
+            merged = self._merge(tables, [np.zeros(0, np.uint32), *covered])
+            if kind != "repeat" and (merged.columns[0] == NONE).any():
+                there = merged.columns[0] != NONE
+                merged = PageTable(merged.page[there], (merged.columns[0][there],))
+            self._tables[kind] = PageTable(_fixed(merged.page), tuple(map(_fixed, merged.columns)))
+        return self._tables[kind]
+
+    @property
+    def _all(self) -> list[Arrays | Layer]:
+        return [self.base, *self.layers]
+
+    def _stored(self, kind: str, part: str) -> Values:
+        """`best` and `sample`: the pages, where each row begins, and all rows."""
+        parents, places = self._joined(f"{kind}.parent")
+        counts = [len(each[f"{kind}.parent"]) // max(1, len(each[f"{kind}.page"])) for each in self._all]
+        self.stored_parents[kind] = max(counts)
+        tables = [
+            PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
+            for each, place, count in zip(self._all, places, counts, strict=True)
+        ]
+        covered = [np.union1d(layer["in.page"], layer[f"{kind}.page"]) for layer in self.layers]
+        merged = self._merge(tables, [np.zeros(0, np.uint32), *covered])
+        self.setdefault(f"{kind}.page", _fixed(merged.page))
+        self.setdefault(f"{kind}.first", _fixed(merged.columns[0].astype(np.uint64)))
+        self.setdefault(f"{kind}.parent", _fixed(parents))
+        return self[f"{kind}.{part}"]
+
+    def _long(self, name: str) -> Values:
+        """Entry points into long lists."""
+        for names, first in zip(ENTRY_POINTS, ("out.long.first", "out.long.link"), strict=True):
+            made = [self._joined(each) for each in names]
+            for each, (values, _) in zip(names, made, strict=True):
+                self.setdefault(each, _fixed(values))
+            tables = [
+                PageTable(each["out.long.page"], (each[first][: len(each["out.long.page"])].astype(np.int64) + place,))
+                for each, place in zip(self._all, made[0][1], strict=True)
+            ]
+            merged = self._merge(tables, [np.zeros(0, np.uint32), *(layer["out.page"] for layer in self.layers)])
+            self.setdefault("out.long.page", _fixed(merged.page))
+            self.setdefault(first, _fixed(merged.columns[0].astype(np.uint64)))
+        return self[name] if name in self else empty_array(TYPE_OF[name])
+
+    # Texts and names
+
+    def text_rows(self, column: str) -> str:
+        """The array of a layer that lists the pages whose texts of a column it decides."""
+        return "fact.page" if column == "shown" else "record.page"
+
+    def _text_pages(self, column: str) -> Values:
+        tables = [PageTable(each[f"{column}.pages"], ()) for each in self._all]
+        covered = [layer[self.text_rows(column)] for layer in self.layers]
+        return self._merge(tables, [np.zeros(0, np.uint32), *covered]).page.copy()
+
+    def text_parts(self, column: str, layer: int | None) -> dict[str, Values]:
+        """The arrays of a column in the base, or in a layer."""
+        source = self.base if layer is None else self.layers[layer]
+        return {f"{column}.{part}": source[f"{column}.{part}"] for part in TEXT_PARTS}
+
+    def order_of_new(self, key: Callable[[int], bytes]) -> NDArray[np.uint64]:
+        """The address keys of new pages: the pages of the base before each, then its rank among those at one place."""
+        before = np.concatenate([np.zeros(0, np.uint32), *(layer["name.before"] for layer in self.layers)])
+        if len(before) != self.new:
+            raise self.damaged()
+        order = np.argsort(before, kind="stable")
+        ordered = before[order]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(order) else np.zeros(0, np.int64)
+        stops = np.append(starts[1:], len(order))
+        for start, stop in zip(starts[stops - starts > 1].tolist(), stops[stops - starts > 1].tolist(), strict=True):
+            some = order[start:stop]
+            own = {self.layer_of(self.base.pages + int(at)).first: at for at in (some[0], some[-1])}
+            if len(own) > 1 or "states" in self.layer_of(self.base.pages + int(some[0])).manifest:  # of several commits
+                order[start:stop] = sorted(some.tolist(), key=lambda at: key(self.base.pages + at))
+        rank = np.arange(len(order)) - np.repeat(starts, stops - starts)
+        found = np.empty(len(order), np.uint64)
+        # A page of the base has its number + 1, << 32: a new one comes before the page whose number is `before`.
+        found[order] = (ordered.astype(np.uint64) << np.uint64(32)) + np.uint64(1 << 31) + rank.astype(np.uint64)
+        found.flags.writeable = False
+        return found
+
+
+def _fixed(values: Values) -> Values:
+    values = np.ascontiguousarray(values)
+    values.flags.writeable = False
+    return values
+
+
+def check_lengths(layer: Layer, base: Arrays) -> list[str]:
+    """Arrays of a layer whose lengths contradict each other: kernels trust them."""
+    facts, wrong = len(layer["fact.page"]), []
+    wrong += [name for name in PAGE_FACTS if len(layer[name]) not in (0, facts)]
+    for name in ("out", "in"):
+        rows, starts, words = len(layer[f"{name}.page"]), layer[f"{name}.start"], layer[f"{name}.words"]
+        if len(layer[f"{name}.degree"]) != rows or len(starts) != (rows + 1 if rows else 0):
+            wrong.append(f"{name}.start")
+        elif rows and int(starts[-1]) > (len(words) - 1) << 6:
+            wrong.append(f"{name}.words")
+    for kind, columns in PAGE_TABLES.items():
+        wrong += [f"{kind}.{name}" for name in columns if len(layer[f"{kind}.{name}"]) != len(layer[f"{kind}.page"])]
+    if len(layer["name.before"]) != layer.new or len(layer["name.block"]) != -(-layer.new // NAMES_PER_BLOCK):
+        wrong.append("name.before")
+    keys = ("fact.page", "out.page", "in.page", "record.page", "best.page", "sample.page", "out.long.page", "near.page")
+    limit = layer.first + layer.new
+    wrong += [name for name in keys if len(layer[name]) and int(layer[name][-1]) >= limit]
+    if layer.first < base.pages:
+        wrong.append("first")
+    return wrong

@@ -1,0 +1,140 @@
+"""The current snapshot of a store: verified, watched, and replaced when the store has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cocite.errors import BadStore
+from cocite.graph.side import FOLDER
+from cocite.log import Log
+from cocite.serving.mapped import LOST_FILE_ADVICE, MappedFiles, lost_count, lost_files
+from cocite.serving.threads import run_in_thread
+from cocite.snapshot import Snapshot, pointer_of, stamp_of
+
+VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
+"""Time asleep ÷ time reading while files are verified: it takes at most 1/41 of a core, 2.5 %, while serving."""
+MAX_LOGGED_FILES = 5
+MAX_INDEX_WAIT_SECONDS = 300.0
+"""How long a new generation may lack the search index that the previous one had."""
+
+
+class StoreWatcher:
+    """Keeps the current snapshot of a store, and replaces it when the store has changed.
+
+    It checks the store's path now and then, opens a new snapshot beside the current one, warms it up with recent
+    questions, and then replaces the current one. Running questions finish on the snapshot that they started with.
+    """
+
+    def __init__(
+        self, path: Path, log: Log, warming: Callable[[], Callable[[Snapshot], None]], replaced: Callable[[], None]
+    ) -> None:
+        """`warming` returns a function that warms a snapshot up in a thread; `replaced` is called after a change."""
+        self.path, self._log, self._warming, self._replaced = path, log, warming, replaced
+        self.current = Snapshot(path)
+        self.current.open_parts()
+        self._check = asyncio.Event()
+        self._since: float | None = None  # since when the new generation has lacked a search index
+        self._mapped, self._lost_before = MappedFiles(path), lost_count()
+        self.damage: list[str] = []  # files of the current snapshot that don't match their checksums
+        self.rejected = ""  # the generation that was not opened because it is damaged
+        self.stopping = False
+
+    async def prepare(self) -> None:
+        """Build what the first snapshot lacks, while it is served already."""
+        await run_in_thread(partial(self.current.build_parts, self._log.write))
+
+    @property
+    def lost(self) -> list[str]:
+        """Mapped files that were cut by somebody."""
+        return lost_files(self.path, self._lost_before)
+
+    async def verify(self, pause: float | None = None) -> None:
+        """Verify every checksum of the current snapshot, slowly; then say what is damaged."""
+        current, pause = self.current, VERIFY_PAUSE if pause is None else pause
+        found = await run_in_thread(partial(current.damaged_files, pause, lambda: self.stopping))
+        if current is not self.current:
+            return  # replaced meanwhile, by a verified one
+        self.damage = found
+        if found:
+            self._log.write("damaged", "error", files=found, what="run cocite check, and build or copy the store again")
+            self._replaced()  # answers in the cache may be wrong
+        else:
+            self._log.write("verified", files=len(current.graph.arrays))
+
+    @property
+    def refused(self) -> str:
+        """Why no question can be answered: empty unless arrays are damaged. Damaged side data is only closed."""
+        arrays = [name for name in self.damage if not name.startswith(f"{FOLDER}/") or name == f"{FOLDER}/clicks"]
+        if lost := self.lost:
+            return f"{Path(lost[0]).name} of {self.path} was changed while it was served"
+        return f"{arrays[0]} of {self.path} does not match its checksum" if arrays else ""
+
+    def check_now(self) -> None:
+        """Check the store now."""
+        self._check.set()
+
+    async def watch(self, seconds: float) -> None:
+        """Check the path forever, and reload when it has changed."""
+        previous, touched, failed = "", list[str](), ""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._check.wait()
+            at_once = self._check.is_set()
+            self._check.clear()
+            before, (stamp, touched) = touched, await run_in_thread(self._look)
+            if touched and touched != before:
+                self._log.write("changed in place", "error", files=touched[:MAX_LOGGED_FILES], what=LOST_FILE_ADVICE)
+                await self.verify(VERIFY_PAUSE_BEFORE_SWITCH)
+            changed = stamp != (failed if self.refused else self.current.stamp)
+            if changed and (stamp == previous or at_once):  # the same twice: whoever writes there has finished
+                await self.reload()
+                failed, changed = stamp if self.refused else "", False
+            previous = stamp if changed else ""
+
+    def _look(self) -> tuple[str, list[str]]:
+        """A stamp of the store, and mapped files that were changed in place, which nobody should do.
+
+        With such files, the stamp has when they were changed: a whole store may be copied over another, file by file.
+        """
+        stamp, touched = stamp_of(self.path, pointer_of(self.path)), self._mapped.changed()
+        return (f"{stamp} {self._mapped.marks()}" if self.refused else stamp), touched
+
+    async def reload(self) -> None:
+        """Replace the current snapshot by a new one; after any error the current one stays."""
+        began = time.monotonic()
+        try:
+            fresh = await run_in_thread(partial(self._open, self._warming()))
+        except Exception as error:  # whatever is wrong with the new one: go on with the current one
+            self._log.write("reload failed", "error", why=str(error) or type(error).__name__)
+            return
+        if fresh is None:
+            return
+        self.current, self.damage, self.rejected = fresh, [], ""
+        self._mapped, self._lost_before = MappedFiles(self.path), lost_count()
+        self._replaced()
+        facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
+        self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
+
+    def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
+        fresh = Snapshot(self.path)
+        fresh.open_parts()
+        fresh.build_parts(self._log.write)
+        if self.current.has("search") and not fresh.has("search"):
+            self._since = self._since or time.monotonic()
+            if time.monotonic() - self._since < MAX_INDEX_WAIT_SECONDS:  # `cocite add` is still building it
+                self._log.write("waiting", what="search index of the new generation")
+                return None
+        self._since = None
+        damage = fresh.damaged_files(VERIFY_PAUSE_BEFORE_SWITCH, lambda: self.stopping)
+        if damage:
+            self.rejected = str(fresh.graph.manifest["id"])
+            raise BadStore(f"{damage[0]} of the new generation doesn't match its checksum: the current one stays")
+        warm(fresh)
+        return fresh

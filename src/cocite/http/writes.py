@@ -1,0 +1,186 @@
+"""Writing while serving: page records, removals and clicks, each on disk before it is acknowledged.
+
+A body is spooled to a file, so memory doesn't grow with it. What waits is committed together, by the operations that
+the command line has; then the server switches to the new generation. If too much waits, requests are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import zlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+
+from cocite.errors import BadSource, CociteError
+from cocite.graph.generation import no_progress
+from cocite.http.front import BODY_SECONDS
+from cocite.log import Log
+from cocite.operations.store.build import Add, Remove
+from cocite.operations.store.clicks import CountClicks
+from cocite.serving.threads import RefusedRequest, run_in_thread
+from cocite.sources.clicks import read_clicks
+from cocite.sources.open_source import open_source
+from cocite.sources.records import ReadReport
+
+MAX_WRITE_BYTES = 32 << 20
+"""Of one request, unpacked."""
+WRITTEN_FILES = {"pages": "pages.jsonl", "clicks": "clicks.tsv"}
+"""The name of the spooled file, which readers recognise."""
+MAX_UNPACKED_AT_ONCE = 1 << 20
+MAX_WAITING_REQUESTS, MAX_WAITING_BYTES = 256, 256 << 20
+MAX_COMMITTED_TOGETHER = 100
+RETRY_SECONDS = 5
+
+
+@dataclass(eq=False)
+class Write:
+    """A request to write: the file that was sent, or the address to remove."""
+
+    kind: str
+    item: str
+    size: int
+    done: asyncio.Future[None]
+
+
+class Writes:
+    """The requests to write of one worker. It belongs to an event loop."""
+
+    def __init__(self, store: Path, log: Log, written: Callable[[], None]) -> None:
+        """`written` is called after each commit."""
+        self._store, self._log, self._written = store, log, written
+        self._waiting: deque[Write] = deque()
+        self._bytes = 0
+        self._task: asyncio.Task[None] | None = None
+
+    async def write(self, kind: str, item: str, size: int = 0) -> None:
+        """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError."""
+        if len(self._waiting) >= MAX_WAITING_REQUESTS or self._bytes + size > MAX_WAITING_BYTES:
+            message, hint = "Too much waits to be written", f"Try again in {RETRY_SECONDS} s"
+            raise RefusedRequest(503, "Busy", message, hint, RETRY_SECONDS)
+        write = Write(kind, item, size, asyncio.get_running_loop().create_future())
+        self._waiting.append(write)
+        self._bytes += size
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._commit_all())
+        await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
+
+    async def _commit_all(self) -> None:
+        while self._waiting:
+            first = self._waiting[0].kind
+            same = takewhile(lambda each, kind=first: each.kind == kind, self._waiting)  # type: ignore[misc]
+            group = list(islice(same, MAX_COMMITTED_TOGETHER))
+            error = await self._commit(first, group)
+            for each in group:
+                self._waiting.popleft()
+                self._bytes -= each.size
+                if error is not None and len(group) > 1:  # one of them is to blame
+                    self._settle(each, await self._commit(first, [each]))
+                else:
+                    self._settle(each, error)
+            self._written()
+
+    def _settle(self, write: Write, error: Exception | None) -> None:
+        write.done.set_result(None) if error is None else write.done.set_exception(error)
+        write.done.exception()  # marks it as retrieved, if nobody waits for it any more
+
+    async def _commit(self, kind: str, group: Sequence[Write]) -> Exception | None:
+        try:
+            await run_in_thread(partial(commit, self._store, kind, [each.item for each in group]))
+        except Exception as error:
+            level = "warning" if isinstance(error, CociteError) else "error"
+            self._log.write("not written", level, kind=kind, requests=len(group), why=str(error) or repr(error))
+            return error
+        self._log.write("written", kind=kind, requests=len(group))
+        return None
+
+
+def commit(store: Path, kind: str, items: Sequence[str]) -> None:
+    """Write items of one kind to a store, by the operation of the command line. Raises a CociteError."""
+    given: dict[str, Any] = {"index": str(store), "quiet": True}
+    if kind == "pages":
+        Add(sources=tuple(items), kind="records", **given).do(no_progress)
+    elif kind == "removals":
+        Remove(urls=tuple(items), **given).do(no_progress)
+    else:
+        CountClicks(files=tuple(items), **given).do(no_progress)
+
+
+# ------------------------------------------------------------------------------------------------ what was sent
+
+
+@asynccontextmanager
+async def spooled(request: Request, name: str) -> AsyncIterator[tuple[Path, int]]:
+    """The body of a request as a file, unpacked, and its size. Raises RefusedRequest."""
+    with tempfile.TemporaryDirectory(prefix="cocite-write-") as folder:
+        file, size = Path(folder) / name, 0
+        packed = request.headers.get("content-encoding", "identity").strip().lower()
+        if packed not in ("identity", "gzip"):
+            message = f"Unknown Content-Encoding {packed!r:.50}"
+            raise RefusedRequest(415, "UnknownEncoding", message, "Send gzip, or plain")
+        try:
+            with file.open("wb") as spool:
+                async with asyncio.timeout(BODY_SECONDS):
+                    unpack = Unpacking() if packed == "gzip" else None
+                    async for part in request.stream():
+                        for plain in unpack.send(part) if unpack else (part,):
+                            size += len(plain)
+                            if size > MAX_WRITE_BYTES:
+                                message = f"The body has more than {MAX_WRITE_BYTES:,} bytes, unpacked"
+                                raise RefusedRequest(413, "TooLarge", message, "Send it in parts")
+                            spool.write(plain)
+                            await asyncio.sleep(0)  # other requests take their turn
+        except ClientDisconnect:
+            raise RefusedRequest(400, "Gone", "The connection ended before the body did", "Send it again") from None
+        except TimeoutError:
+            message = f"The body did not arrive within {BODY_SECONDS:g} s"
+            raise RefusedRequest(400, "TooSlow", message, "Send it in parts") from None
+        except zlib.error as error:
+            raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
+        yield file, size
+
+
+class Unpacking:
+    """Unpacks gzip, of one or several members, in small parts."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(31)
+
+    def send(self, data: bytes) -> Iterator[bytes]:
+        """What some bytes unpack to."""
+        while data:
+            if self._inner.eof:
+                self._inner = zlib.decompressobj(31)
+            yield self._inner.decompress(data, MAX_UNPACKED_AT_ONCE)
+            data = self._inner.unconsumed_tail or self._inner.unused_data
+
+
+def count_pages(file: Path) -> dict[str, Any]:
+    """How many page records a file has, and what was skipped. Raises BadSource if it has none."""
+    report = ReadReport()
+    source = open_source(str(file), report, kind="records")
+    pages = sum(len(batch) for batch in source.records())
+    return {"pages": some(pages, report, "page record"), "skipped": dict(report.skipped)}
+
+
+def count_trails(file: Path) -> dict[str, Any]:
+    """How many rows of clicks a file has, and what was skipped. Raises BadSource if it has none."""
+    report = ReadReport()
+    trails = sum(1 for _ in read_clicks(file, report))
+    return {"clicks": some(trails, report, "click"), "skipped": dict(report.skipped)}
+
+
+def some(number: int, report: ReadReport, what: str) -> int:
+    """The number, unless it is 0. Raises BadSource."""
+    if not number:
+        why = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
+        raise BadSource(f"No {what} that can be used: {why or 'it is empty'}")
+    return number

@@ -1,0 +1,96 @@
+"""Recipes: which files a public web consists of, how large they are, and how they become sources."""
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import PurePosixPath
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from cocite.errors import BadParameter, BadSource
+
+_RELEASE = re.compile(r"cc-main-[a-z0-9-]{4,60}")
+
+
+class RecipeFile(NamedTuple):
+    """A file to download."""
+
+    url: str
+    name: str  # of the file on disk
+    page: str = ""  # the address of the page that it is, if it doesn't have one itself
+    base: str = ""  # what its relative links are resolved by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A public web: where its files are, and what they take."""
+
+    name: str
+    about: str
+    publisher: str
+    size_mb: int  # estimate of the download
+    limit_mb: int  # a larger download is refused
+    store_mb: int  # estimate of the store, with room to build it
+    minutes: int  # estimate of the time to build it on two cores
+    files: tuple[str, ...] = ()  # addresses; {release} is the newest release
+    readmes: tuple[str, ...] = ()  # owner/repository/file on GitHub
+    sums: str = ""  # address of a list of SHA-1 checksums
+    release: str = ""  # address of a JSON list of releases, the newest first
+    crawl_from: str = ""  # the file whose lines are addresses of sites to crawl
+    crawl_pages: int = 0
+    try_: str  # a command to try on the store
+
+    def downloads(self, release: str = "") -> list[RecipeFile]:
+        """All files, in the order of the recipe."""
+        named = [url.replace("{release}", release) for url in self.files]
+        return [
+            *(RecipeFile(url, PurePosixPath(urlsplit(url).path).name) for url in named),
+            *(_readme(*path.split("/", 2)) for path in self.readmes),
+        ]
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that may be asked."""
+        addresses = [each.url for each in self.downloads()] + [self.sums, self.release]
+        return frozenset(urlsplit(address).netloc for address in addresses if address)
+
+
+def _readme(owner: str, repository: str, file: str) -> RecipeFile:
+    """The file of a repository, as the page that people link to: the repository's."""
+    page = f"https://github.com/{owner}/{repository}"
+    url = f"https://raw.githubusercontent.com/{owner}/{repository}/HEAD/{file}"
+    return RecipeFile(url, f"{owner}--{repository}.md", page, f"{page}/blob/HEAD/{file}")
+
+
+@cache
+def recipes() -> dict[str, Recipe]:
+    """All recipes by name."""
+    text = resources.files("cocite.sources.download").joinpath("recipes.toml").read_text("utf-8")
+    return {name: _recipe(name, fields) for name, fields in tomllib.loads(text).items()}
+
+
+def _recipe(name: str, fields: dict[str, object]) -> Recipe:
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    return Recipe(name=name, try_=given.pop("try"), **given)  # type: ignore[arg-type]
+
+
+def recipe_named(name: str) -> Recipe:
+    """A recipe; raises BadParameter with those that there are."""
+    found = recipes().get(name)
+    if found is None:
+        raise BadParameter(f"Unknown web {name!r:.100}: choose one of {', '.join(recipes())}")
+    return found
+
+
+def newest_release(listing: bytes) -> str:
+    """The name of the newest release in a list of them."""
+    try:
+        name = json.loads(listing)[0]["id"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise BadSource("The list of releases is not what the recipe expects: it may be out of date") from error
+    if not isinstance(name, str) or not _RELEASE.fullmatch(name):
+        raise BadSource(f"{name!r:.100} is not the name of a release: the recipe may be out of date")
+    return name

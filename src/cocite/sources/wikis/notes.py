@@ -1,0 +1,98 @@
+"""Vaults of notes (Obsidian, Logseq, Foam): where `[[links]]` and `#tags` in a folder of Markdown files lead.
+
+A link names a note by its file, by the end of its path, or by an alias from its front matter; capitals don't matter. Of
+several notes with one name, the one in the same folder comes first, then the shortest path. A note that isn't written
+yet has an address, too: that of a file in the top folder. Tags count in vaults only, which have a folder `.obsidian`,
+`.foam` or `logseq`: elsewhere, # has many meanings.
+"""
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from cocite.sources.folders import walk_files
+
+NOTE_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
+WIKI_LINK = re.compile(r"!?\[\[([^\[\]|#^\n]*+)(?:[#^][^\[\]|\n]*+)?(?:\|([^\[\]\n]*+))?\]\]")
+TAG = re.compile(r"(?<![\w/&#.(])#([^\W\d_][\w/-]*+)")
+TAG_WEIGHT = 0.25  # a tag says less than a link
+MAX_HEAD = 16 << 10  # characters searched for aliases and tags
+MAX_NAMES_PER_NOTE = 8
+
+_VAULTS = (".obsidian", ".foam", "logseq")
+_FRONT = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_YAML_LIST = re.compile(r"^(alias|tag)(?:es|s)?[ \t]*:(?!:)(.*(?:\n[ \t]*-[ \t]+.*)*+)", re.MULTILINE | re.IGNORECASE)
+_LOGSEQ_LIST = re.compile(r"^[ \t]*(?:-[ \t]+)?(alias|tag)(?:es|s)?::(.*)", re.MULTILINE | re.IGNORECASE)
+_ITEM = re.compile(r"[^,\n]+")
+_MEDIA = re.compile(r"\.(?!md$)[a-z0-9]{2,5}$", re.IGNORECASE)
+
+
+def properties(text: str) -> dict[str, list[str]]:
+    """The aliases (`alias`) and tags (`tag`) that a note begins with, in YAML or as Logseq writes them."""
+    head, found = text[:MAX_HEAD], dict[str, list[str]]()
+    front = _FRONT.match(head)
+    lists = [*(_YAML_LIST.finditer(front[1]) if front else ()), *_LOGSEQ_LIST.finditer(head)]
+    for each in lists:
+        items = (item.strip().removeprefix("- ").strip("[]\"'# \t") for item in _ITEM.findall(each[2]))
+        found.setdefault(each[1].lower(), []).extend(filter(None, items))
+    return found
+
+
+class Notes:
+    """The notes of a folder by their names."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tagged = any((folder / name).is_dir() for name in _VAULTS)
+        files = [file for file in walk_files(folder) if file.suffix.lower() in NOTE_SUFFIXES]
+        paths = sorted((file.relative_to(folder).as_posix() for file in files), key=lambda path: (len(path), path))
+        self._paths = {_key(path): path for path in reversed(paths)}
+        self._names: dict[str, str] = {}
+        for path in paths:
+            for name in _names(path):
+                self._names.setdefault(_key(name), path)
+        for path in paths:
+            with (folder / path).open(encoding="utf-8", errors="replace") as file:
+                for alias in properties(file.read(MAX_HEAD)).get("alias", ()):
+                    self._names.setdefault(_key(alias), path)
+
+    def find(self, name: str, note: str) -> str | None:
+        """The relative address of the note that a link in another note names; None for a picture or the note itself."""
+        name = name.strip().removesuffix(".md").strip("/")
+        if not name or name.startswith(("http:", "https:")):
+            return None
+        here = posixpath.dirname(note)
+        path = self._paths.get(_key(posixpath.normpath(posixpath.join(here, f"{name}.md")))) or self._names.get(
+            _key(name)
+        )
+        if path is None:
+            if _MEDIA.search(name):
+                return None
+            path = f"{name}.md"
+        return None if path == note else _relative(path, here)
+
+    def tag(self, name: str, note: str) -> str:
+        """The relative address of a tag."""
+        return _relative(f"tags/{name.strip('/').lower()}", posixpath.dirname(note))
+
+
+def _relative(path: str, here: str) -> str:
+    there = quote(posixpath.relpath(path, here or "."))
+    return there if "/" in there else f"./{there}"  # else a colon in a name would end a scheme
+
+
+def _names(path: str) -> Iterator[str]:
+    """What links may call a note: the ends of its path; Logseq has folders in names as `a___b` or `a%2Fb`."""
+    name = path.rpartition(".")[0]
+    parts = name.split("/")
+    yield from (
+        "/".join(parts[start:]) for start in range(len(parts) - 1, max(-1, len(parts) - MAX_NAMES_PER_NOTE), -1)
+    )
+    if "___" in parts[-1] or "%" in parts[-1]:
+        yield unquote(parts[-1].replace("___", "/"))
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

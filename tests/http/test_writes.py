@@ -1,0 +1,197 @@
+"""Writing while serving: who may, what is written, and when it is acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocite.errors import BadParameter, BadStore
+from cocite.graph.clicks import open_clicks
+from cocite.graph.store import Graph
+from cocite.http import writes
+from cocite.http.access import MAX_KEY_LENGTH, Access, checked_key
+from cocite.http.settings import Settings
+from cocite.log import Log
+from cocite.serving.threads import RefusedRequest
+from tests.http.conftest import Asking, Response
+
+KEY = "k" * 32
+BEARER = f"Bearer {KEY}"
+EAGLE, HAWK = "https://eagle.example/", "https://hawk.example/"
+RECORD = {"url": EAGLE, "title": "Eagle", "links": [{"url": "https://robin.example/"}]}
+
+
+@pytest.fixture
+def server(own: Path) -> Any:
+    found = Asking(own, write_key=KEY, timeout=60.0)
+    yield found
+    found.close()
+
+
+def send(server: Asking, verb: str, target: str, body: bytes = b"", **headers: str) -> Response:
+    return server.run(server.ask(verb, target, body, **headers))
+
+
+def lines(*records: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+@pytest.mark.parametrize(
+    "verb, target", [("POST", "/api/pages"), ("DELETE", "/api/pages?url=x"), ("POST", "/api/clicks")]
+)
+def test_only_the_key_may_write(own: Path, server: Asking, verb: str, target: str) -> None:
+    before = Graph(own).manifest["id"]
+    for given in (
+        "",
+        "Bearer wrong",
+        f"Basic {KEY}",
+        f"Bearer {KEY}x",
+        f"Bearer {KEY[:-1]}",
+        KEY,
+        "Bearer " + "k" * 10**6,
+    ):
+        refused = send(server, verb, target, lines(RECORD), **({"authorization": given} if given else {}))
+        assert refused.status == 401 and refused.json["error"]["kind"] == "NoKey"
+    assert send(server, verb, f"{target}{'&' if '?' in target else '?'}key={KEY}", lines(RECORD)).status == 401
+    assert KEY not in json.dumps([{**line, "query": ""} for line in server.log]) and KEY not in repr(
+        server.service.settings
+    )
+    readers = Asking(own)
+    assert send(readers, verb, target, authorization=BEARER).json["error"]["kind"] == "ReadOnly"
+    readers.close()
+    assert Graph(own).manifest["id"] == before
+
+
+@pytest.mark.parametrize(
+    "key", ["", "short", "k" * (MAX_KEY_LENGTH + 1), "k" * 10**6, "with a space in between", "ü" * 20]
+)
+def test_a_key_is_of_a_fair_length(made: Path, key: str) -> None:
+    with pytest.raises(BadParameter, match="openssl") as refused:
+        checked_key(key)
+    assert not key or key not in str(refused.value)
+    if key:
+        with pytest.raises(BadParameter):
+            Access(Settings(made, write_key=key))
+
+
+def test_pages_are_on_disk_when_they_are_acknowledged(own: Path, server: Asking) -> None:
+    """One record, JSON Lines, gzip; the same again changes nothing; the server switches to them."""
+    other = {"url": HAWK, "links": [{"url": EAGLE}]}
+    assert send(server, "POST", "/api/pages", lines(RECORD), authorization=BEARER).json == {"pages": 1, "skipped": {}}
+    assert Graph(own).get(EAGLE) is not None
+    packed = gzip.compress(lines(other)) + gzip.compress(lines(RECORD, {"no": "address"}))
+    found = send(server, "POST", "/api/pages", packed, authorization=BEARER, content_encoding="gzip")
+    assert found.json["pages"] == 2 and sum(found.json["skipped"].values()) == 1
+    graph = Graph(own)
+    assert graph.links_from(graph.find(HAWK)).targets.tolist() == [graph.find(EAGLE)]
+    pages, links = graph.pages, len(graph.links)
+    assert send(server, "POST", "/api/pages", packed, authorization=BEARER, content_encoding="gzip").status == 200
+    assert (Graph(own).pages, len(Graph(own).links)) == (pages, links)
+    assert server.service.watcher._check.is_set()
+    server.run(server.service.watcher.reload())
+    assert server.get(f"/api/links?url={EAGLE}").status == 200
+    assert [line["requests"] for line in server.log if line["event"] == "written"] == [1, 1, 1]
+
+
+def test_a_page_is_removed_and_clicks_are_counted(own: Path, server: Asking) -> None:
+    clicks = b"https://robin.example/\thttps://wren.example/\t5\nhttps://nowhere.example/\thttps://wren.example/\t2\n"
+    counted = send(server, "POST", "/api/clicks", clicks, authorization=BEARER)
+    assert counted.status == 200 and counted.json["clicks"] == 2
+    assert open_clicks(Graph(own)).total == 5
+    assert send(server, "DELETE", "/api/pages?url=finch.example", authorization=BEARER).json == {"removed": 1}
+    graph = Graph(own)
+    assert graph.get("https://finch.example/") is None and open_clicks(graph).total == 5
+    for url, status in (("nowhere.example", 404), ("", 400), ("http://[", 400)):
+        assert send(server, "DELETE", f"/api/pages?url={url}", authorization=BEARER).status == status
+    assert send(server, "DELETE", "/api/pages?url=a&url=b", authorization=BEARER).status == 422
+
+
+@pytest.mark.parametrize(
+    "body, headers, status",
+    [
+        (b"", {}, 422),
+        (b"{}", {}, 422),
+        (b'{"url": "https://a.exam', {}, 422),
+        (b"[" * 100_000, {}, 422),
+        (b"\x00\xff" * 1000, {}, 422),
+        (b"not gzip", {"content_encoding": "gzip"}, 400),
+        (gzip.compress(b"x" * 1000, mtime=0)[:-20], {"content_encoding": "gzip"}, 422),
+        (gzip.compress(bytes(64 << 20), mtime=0), {"content_encoding": "gzip"}, 413),
+        (b"{}", {"content_encoding": "br"}, 415),
+    ],
+)  # fmt: skip
+def test_bodies_that_cannot_be_used(
+    own: Path, server: Asking, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    before = Graph(own).manifest["id"]
+    refused = send(server, "POST", "/api/pages", body, authorization=BEARER, **headers)
+    assert refused.status == status and refused.json["error"]["hint"], refused.body
+    assert Graph(own).manifest["id"] == before
+
+
+def commits(
+    monkeypatch: pytest.MonkeyPatch, place: Path, fail: str = ""
+) -> tuple[writes.Writes, list[list[str]], asyncio.Event]:
+    """Requests to write whose commits wait for an event, and are noted."""
+    done, go = list[list[str]](), asyncio.Event()
+
+    def commit(_: Path, kind: str, items: list[str]) -> None:
+        done.append([kind, *items])
+        if fail in items and fail:
+            raise BadStore(f"no room for {fail}")
+
+    async def run(work: Any) -> None:
+        await go.wait()
+        work()
+
+    monkeypatch.setattr(writes, "commit", commit)
+    monkeypatch.setattr(writes, "run_in_thread", run)
+    return writes.Writes(place, Log(io.BytesIO()), lambda: None), done, go
+
+
+def test_what_waits_is_committed_together_and_in_order(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    async def work() -> None:
+        own, done, go = commits(monkeypatch, place, fail="b")
+        kinds = [("pages", "a"), ("pages", "b"), ("pages", "c"), ("removals", "a"), ("pages", "d")]
+        tasks = [asyncio.create_task(own.write(*each)) for each in kinds]
+        await asyncio.sleep(0.01)
+        assert not done
+        go.set()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(each) for each in found] == [type(None), BadStore, type(None), type(None), type(None)]
+        assert done == [
+            ["pages", "a", "b", "c"], ["pages", "a"], ["pages", "b"], ["pages", "c"], ["removals", "a"], ["pages", "d"],
+        ]  # fmt: skip
+
+    asyncio.run(work())
+
+
+def test_too_much_waiting_is_refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """By number and by bytes; what was accepted is written, also if its client goes away."""
+
+    async def work() -> None:
+        own, done, go = commits(monkeypatch, place)
+        monkeypatch.setattr(writes, "MAX_WAITING_REQUESTS", 3)
+        monkeypatch.setattr(writes, "MAX_WAITING_BYTES", 100)
+        tasks = [asyncio.create_task(own.write("pages", name, 40)) for name in "ab"]
+        await asyncio.sleep(0)
+        with pytest.raises(RefusedRequest) as refused:
+            await own.write("pages", "c", 40)
+        assert (refused.value.status, refused.value.retry_after) == (503, writes.RETRY_SECONDS)
+        tasks.append(asyncio.create_task(own.write("pages", "d", 0)))
+        await asyncio.sleep(0)
+        with pytest.raises(RefusedRequest):
+            await own.write("pages", "e", 0)
+        tasks[0].cancel()
+        go.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert sorted(item for each in done for item in each[1:]) == ["a", "b", "d"]
+        await own.write("pages", "f", 90)
+
+    asyncio.run(work())
