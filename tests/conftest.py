@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import re
 import resource
 import shutil
 import subprocess
@@ -17,33 +16,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-ROOT = Path(__file__).parents[1]
+from tests.kernel_cache import ROOT as ROOT
+from tests.kernel_cache import changed_since, forget_stale_kernels, write_stamp
+
 MANY_FILES = 2000
 OPENED = Path("/proc/self/fd")
-BOUNDS_CACHE = ROOT / ".pytest_cache" / "bounds-checked"
-"""Compiled code with NUMBA_BOUNDSCHECK=1: Numba's cache does not tell it from the other."""
-
-
-def kernels_changed() -> float:
-    """When the newest file with kernels was changed."""
-    sources = [file for folder in ("src/cocite", "bench", "tests") for file in (ROOT / folder).rglob("*.py")]
-    kernels = [file for file in sources if re.search(rb"^@(lean_)?(kernel|inline)\b", file.read_bytes(), re.MULTILINE)]
-    return max(file.stat().st_mtime for file in [*kernels, ROOT / "src/cocite/kernels/jit.py"])
-
-
-def forget_stale_kernels() -> None:
-    """Remove all compiled code if any source is newer than some of it.
-
-    Numba notices when a kernel's own file changes, but not when a function that was inlined into it does.
-    """
-    newest = kernels_changed()
-    for folders in ((ROOT / "src" / "cocite", ROOT / "bench", ROOT / "tests"), (BOUNDS_CACHE,)):
-        compiled = [file for folder in folders for ending in ("nbi", "nbc") for file in folder.rglob(f"*.{ending}")]
-        if compiled and min(file.stat().st_mtime for file in compiled) < newest:
-            for file in compiled:
-                file.unlink(missing_ok=True)
-
-
 if "PYTEST_XDIST_WORKER" not in os.environ:  # once, before the processes that run tests
     forget_stale_kernels()
 
@@ -54,11 +31,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     some_only = config.args_source == pytest.Config.ArgsSource.ARGS
     if some_only or "PYTEST_XDIST_WORKER" in os.environ or not getattr(config.option, "numprocesses", None):
         return
-    if not stamp.exists() or stamp.stat().st_mtime < kernels_changed():
+    if changed_since(stamp):
         print("Compiling all kernels, once: a minute or two", flush=True)
         subprocess.run([sys.executable, "-c", "from cocite.cli import main; main()", "warm", "--quiet"], check=True)
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.touch()
+        write_stamp(stamp)
 
 
 # `make test` tries a few examples of each property, `make trials` as many as the test asks for, always the same ones.

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import BOUNDS_CACHE, ROOT, THOROUGH, long
+from tests.conftest import THOROUGH, long
 from tests.graph.damage import rich_web
 from tests.graph.webs import make, tight
+from tests.kernel_cache import BOUNDS_CACHE, ROOT
 
 
 @pytest.mark.parametrize("checked", [False, pytest.param(True, marks=long)])

@@ -16,7 +16,8 @@ from cocite.related import methods
 from cocite.related.evidence import reasons_of
 from cocite.results.naming import titles_of
 from cocite.web import Web
-from tests.conftest import BOUNDS_CACHE, ROOT, long
+from tests.conftest import long
+from tests.kernel_cache import BOUNDS_CACHE, ROOT
 from tests.related.methods import naive
 from tests.related.methods.long_web import (
     CASES,
