@@ -62,9 +62,10 @@ def test_has_the_arrays_of_a_store_built_today(old: Path, new: Path) -> None:
         {name: data for name, data in files_of(path).items() if name not in packed | changed} for path in (old, new)
     )
     assert before == after
-    assert all(Graph(old).find(Graph(new).address(page)) == Graph(new).alias_target(page) for page in range(1238))
+    one, other = Graph(old), Graph(new)
+    assert all(one.find(other.address(page)) == other.alias_target(page) for page in range(1238))
     for name in TEXT_COLUMNS:
-        assert list(Graph(old).texts.column(name).items()) == list(Graph(new).texts.column(name).items())
+        assert list(one.texts.column(name).items()) == list(other.texts.column(name).items())
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -58,7 +58,7 @@ class Arrays(dict[str, NDArray[Any]]):
     """The arrays of one generation and its manifest. A missing array reads as an empty one."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], path: Path = IN_MEMORY) -> None:
-        super().__init__(arrays)
+        super().__init__({name: read_only(values) for name, values in arrays.items()})
         self.manifest, self.path = manifest, path
         self.folder: Path | None = None  # of the generation's files
         self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
@@ -130,6 +130,14 @@ class Arrays(dict[str, NDArray[Any]]):
     def damaged(self) -> CociteError:
         """The error for lists, names or texts that cannot be read; or that were not, as the budget is spent."""
         return stopped() or BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """An array that can't be written to, as mapped ones: kernels are compiled for either kind."""
+    if values.flags.writeable:
+        values = values.view()
+        values.flags.writeable = False
+    return values
 
 
 def invalid_manifest(path: Path, where: str = "") -> BadStore:

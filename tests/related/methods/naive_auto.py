@@ -61,20 +61,21 @@ def counted_parents(view: View, page: int, chosen: Collection[int], window: int,
     of_all = max(1.0, web.in_degree(page) / max(1, len(chosen)))
     lists = sum(bool(links) for links in web.links.values())
     others = max(1.0, lists - len(chosen) * of_all + 1)
+    read = {parent: set(view.window(parent, page, window)) for parent in chosen}
 
     def by_chance(target: int) -> float:
-        with_page = sum(target in view.window(parent, page, window) for parent in chosen)
+        with_page = sum(target in read[parent] for parent in chosen)
         elsewhere = max(0.0, web.in_degree(target) - with_page * of_all)
         return (len(kept) - 1) * min(1.0, elsewhere / others)
 
     found = dict.fromkeys(kept, 1.0)
     for parent in kept if len(kept) >= 20 else ():
-        links, shown = view.links(parent), view.window(parent, page, window)
+        links = view.links(parent)
         block = next(link.block for link in links if link.target == page)
-        section = [link.target for link in links if link.target in shown and link.block == block >= 0]
+        section = [link.target for link in links if link.target in read[parent] and link.block == block >= 0]
         explained, variance = 0.0, 0.0
         for target in section:
-            e, o = by_chance(target), sum(target in view.window(one, page, window) for one in kept if one != parent)
+            e, o = by_chance(target), sum(target in read[one] for one in kept if one != parent)
             explained += e / (o + 1)
             variance += e**3 / (e + 1) ** 4
         if section:

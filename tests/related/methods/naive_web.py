@@ -304,12 +304,15 @@ class View:
     ) -> list[set[int]]:
         """Pages on one unit (unless `units` is false), near-duplicates, and `copies` of one, together; transitively."""
 
-        def together(a: int, b: int) -> bool:
-            one = self.original(a) == self.original(b) or (copies is not None and copies[a] == copies[b])
-            return one or (units and self.unit(a) == self.unit(b))
+        def alike(page: int) -> Iterator[tuple[str, Hashable]]:
+            yield "near-duplicate", self.original(page)
+            if copies is not None:
+                yield "copy", copies[page]
+            if units:
+                yield "unit", self.unit(page)
 
-        pages = list(pages)
-        return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])
+        pages, first = list(pages), dict[tuple[str, Hashable], int]()
+        return components(pages, [(first.setdefault(key, page), page) for page in pages for key in alike(page)])
 
 
 def six_digits(score: float) -> float:

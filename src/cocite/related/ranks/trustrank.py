@@ -72,7 +72,6 @@ def trusted_web(graph: Graph, seeds: tuple[str, ...]) -> TrustedWeb:
             starts, targets, _ = graph.links.read_lists(graph.out, first, len(some), attributes=False)
             in_degree += np.bincount(targets[some.repeat(np.diff(starts))], minlength=graph.pages).astype(np.uint32)
         untrusted, lists = np.flatnonzero(~trusted).astype(np.uint32), np.count_nonzero(graph.out_degree[trusted])
-        for array in (untrusted, in_degree):
-            array.flags.writeable = False  # as those of a store: kernels are compiled once
+        in_degree.flags.writeable = False  # as that of a store, so that kernels are compiled once; stop pages are not
         known = _last[graph] = seeds, TrustedWeb(untrusted, in_degree, int(lists))
     return known[1]
