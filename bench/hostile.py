@@ -35,7 +35,7 @@ from cocite.web import Web
 HONEST, IDLE, SLOW, HUGE, HEADS, PIPELINED, *GREEDY = (f"127.0.0.{n}" for n in range(2, 14))
 HONEST_SHARE, HOSTILE_FACTOR = 0.1, 3.0
 IDLE_CONNECTIONS, SLOW_CONNECTIONS = 400, 100
-EXPENSIVE = ("walk(least=1e-6,restart=0.05)", "simrank(draws=200000)", "prank(pages=4000,rounds=40)",
+EXPENSIVE = ("walk(least=1e-6,restart=0.05)", "simrank(draws=200000)", "prank(pages=2000,rounds=40)",
              "lli(parents=800)", "integrated", "auto(best=100)", "hubfinder(rounds=5)",
              "companion(parents=8000,window=200)")  # fmt: skip
 TIMEOUT_SECONDS = 30.0

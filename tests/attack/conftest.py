@@ -55,7 +55,8 @@ class Target:
     @property
     def log(self) -> list[dict[str, Any]]:
         """The lines of the log."""
-        return [json.loads(line) for line in self._log.read_text().splitlines() if line.startswith("{")]
+        written = self._log.read_text().rpartition("\n")[0]  # the last line may be half written
+        return [json.loads(line) for line in written.splitlines() if line.startswith("{")]
 
     @property
     def memory(self) -> int:

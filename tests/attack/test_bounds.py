@@ -88,7 +88,7 @@ def million(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
             yield Page(address(n), f"Page {n}", text=words, links=links, headings=headings)
 
     store = Path(tmp_path_factory.mktemp("million")) / "web.cocite"
-    make(store, pages())
+    make(store, list(pages()))
     web = Snapshot(store)
     web.open_parts()
     web.build_parts(lambda *_, **__: None)

@@ -79,7 +79,8 @@ def rank_of(name: str) -> Computation:
 
     def compute(graph: Graph) -> None:
         with patch.object(_iteration, "BLOCK_LINKS", 300):  # many blocks: all but the last are decoded in the fast way
-            ranks.rank(name).compute(graph, threads=2)
+            seeds = {"seeds": (graph.address(0),)} if name == "trustrank" else {}
+            ranks.rank(name, seeds).compute(graph, threads=2)
 
     return compute
 

@@ -13,6 +13,7 @@ from cocite.budget import CANCELLED, LIMITED, STATE, Budget, current
 from cocite.http.questions import BUSY, IDLE, NORMAL, SWAMPED, OperationQuestion
 from cocite.http.responses import reply_to
 from cocite.http.service import Asker, Service
+from cocite.http.settings import MAX_READ_AT_ONCE_BYTES
 from cocite.operations.pages.related import Related
 from cocite.related.methods import method
 from cocite.serving.threads import RefusedRequest
@@ -343,4 +344,49 @@ def test_a_small_cache_stays_small(made: Path) -> None:
     assert server.service.cache.bytes <= 100_000
     assert len(server.service.cache) < 200
     assert counted(server, "cache_evictions_total") > 0
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "slow"),
+    [
+        ({}, False),
+        ({"method": "companion(parents=500)"}, False),
+        ({"method": "companion(parents=2001)"}, True),
+        ({"method": "auto(best=100)"}, True),
+        ({"method": "cocitation(seed=7)"}, True),
+        ({"method": "cocitation(unit=host)"}, False),
+        ({"method": "walk"}, True),
+        ({"k": 101}, True),
+        ({"urls": tuple(f"https://p{n}.example/" for n in range(6))}, True),
+        ({"trust": ("example.com",)}, True),
+    ],
+)
+def test_questions_that_read_more_than_usual_are_slow(asked: dict[str, Any], slow: bool) -> None:
+    """They have threads of their own, so others don't wait for them."""
+    assert OperationQuestion.of(Related(**{"urls": ("https://p.example/",), **asked})).slow == slow
+
+
+def test_long_requests_wait_with_slow_questions(made: Path) -> None:
+    """What is refused is refused before it is read."""
+    server, slow = Asking(made, threads=1, queue=4, timeout=5.0), Slow()
+
+    async def work() -> None:
+        service = server.service
+        first = asyncio.create_task(service.answer(slow.question(0, True), asker=Asker("greedy")))
+        await asyncio.to_thread(slow.begun.acquire)
+        second = asyncio.create_task(service.answer(slow.question(1, True), asker=Asker("greedy")))
+        await asyncio.sleep(0.05)
+        assert service.slow.full
+        long = b"/api/related?url=" + b"x" * MAX_READ_AT_ONCE_BYTES
+        assert service.refusing(long, "greedy") is service.slow
+        assert service.refusing(b"/api/related?url=x", "greedy") is None  # the quick threads are free
+        with pytest.raises(RefusedRequest):
+            await service.answer(slow.question(2, True), asker=Asker("greedy"))
+        assert service.refusing(b"/api/related?url=x", "greedy") is service.slow  # it was told to wait
+        assert service.refusing(b"/api/related?url=x", "honest") is None
+        slow.go.set()
+        await asyncio.gather(first, second)
+
+    server.run(work())
     server.close()

@@ -106,6 +106,31 @@ def test_whoever_fills_the_queue_makes_room() -> None:
     asyncio.run(work())
 
 
+def test_who_is_told_to_wait_is_refused_unread_while_many_wait() -> None:
+    go = threading.Event()
+
+    async def work() -> None:
+        gate = WorkQueue("t", 1, 4)
+        tasks = [asyncio.create_task(gate.run(lambda: go.wait(10), 10.0, "greedy")) for _ in range(5)]
+        await settled()
+        assert not gate.told_to_wait("greedy")
+        with pytest.raises(RefusedRequest):
+            await gate.run(lambda: None, 10.0, "greedy")
+        assert gate.told_to_wait("greedy") and not gate.told_to_wait("honest")
+        again = dict(gate._again)
+        gate.refusal("greedy")
+        assert gate._again == again  # who asks all the time waits no longer than it was told
+        for task in tasks[2:]:
+            task.cancel()
+        await settled()
+        assert not gate.told_to_wait("greedy")  # less than half of the queue is full
+        go.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        gate.close()
+
+    asyncio.run(work())
+
+
 def test_a_cancelled_request_leaves_the_queue() -> None:
     go = threading.Event()
 

@@ -102,10 +102,11 @@ class Front:
                 service.metrics.count("cache_hits")
                 return reply
             is_costly = exchange.path in self._routes and exchange.path not in CHEAP_ROUTES
-            if is_costly and service.quick.refuses(exchange.client):
+            refusing = service.refusing(exchange.key, exchange.client) if is_costly else None
+            if refusing is not None:
                 exchange.route = route_name(self._routes[exchange.path])
                 service.metrics.count("shed")
-                return reply_to(service.quick.refusal())
+                return reply_to(refusing.refusal(exchange.client))
         if len(exchange.key) > MAX_QUERY_BYTES:
             return error_reply(400, "TooLarge", "The request is too long", "Ask about fewer pages at once")
         if exchange.method == "OPTIONS" and exchange.allowed:

@@ -115,17 +115,24 @@ class Service:
                 return found
         return None
 
+    def refusing(self, request: bytes, client: str) -> WorkQueue | None:
+        """The queue that refuses a request before it is read, if one does. A long request is read by the slow one."""
+        if self.slow.told_to_wait(client):
+            return self.slow
+        first = self.slow if len(request) > MAX_READ_AT_ONCE_BYTES else self.quick
+        return first if first.told_to_wait(client) or first.refuses(client) else None
+
     async def in_thread(self, work: Callable[[], Output], size: int, client: str) -> Output:
         """Read a request of some size: a long one in a thread, as 60 kB of addresses take 0.1 s.
 
-        Raises RefusedRequest, and what `work` raises.
+        It waits with the slow questions, so quick ones never wait for it. Raises RefusedRequest and errors of `work`.
         """
         if size <= MAX_READ_AT_ONCE_BYTES:
             return work()
         try:
-            return await self.quick.run(work, self.settings.timeout, client)
+            return await self.slow.run(work, self.settings.timeout, client)
         except TimeoutError:
-            raise self.quick.refusal() from None
+            raise self.slow.refusal(client) from None
 
     async def answer(
         self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"", asker: Asker | None = None

@@ -1,7 +1,9 @@
 """Threads that answer questions, with a bounded, fair queue before them; what doesn't fit is rejected.
 
 The next question is one of the client that has used least time of the threads lately. If the queue is full, whoever
-has most questions in it loses the newest. A client may give up waiting, but the thread counts as busy until it is done.
+has most questions in it loses the newest, and is told when to try again. Until then its questions are rejected unread,
+as long as half of the queue is full: reading them would cost others more than the questions that wait. A client may
+give up waiting, but the thread counts as busy until it is done.
 
 Short questions are mostly Python, which runs in one thread at a time: two threads that take turns answered 67 to 90 of
 them a second, one alone 119. So another thread starts only when the running ones have worked for a while: theirs are
@@ -95,6 +97,7 @@ class WorkQueue:
         self.seconds = 0.005  # mean time of a question
         self._waiting: deque[ThreadJob] = deque()
         self._used: dict[str, tuple[float, float]] = {}  # client → seconds of threads, as of a time
+        self._again: dict[str, float] = {}  # client → when it may try again, as it was told
         self._latest = 0.0  # when a thread last started work
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -116,6 +119,10 @@ class WorkQueue:
         """Whether the next question of a client is rejected: the queue is full, and nobody has more in it."""
         return self.full and self._largest(client) is None
 
+    def told_to_wait(self, client: str) -> bool:
+        """Whether a client was told to try again later than now, and many still wait."""
+        return 2 * self.waiting >= self.queue and self._again.get(client, 0.0) > time.monotonic()
+
     def _largest(self, client: str) -> ThreadJob | None:
         """The newest question of the client with most questions, if it has more than another client would."""
         counts = Counter(job.client for job in self._waiting)
@@ -127,9 +134,13 @@ class WorkQueue:
         """Seconds until the waiting questions should be answered."""
         return min(MAX_RETRY_SECONDS, max(1, ceil(self.waiting * self.seconds / self.threads)))
 
-    def refusal(self) -> RefusedRequest:
-        """The error for a question that doesn't fit."""
-        after = self.retry_after()
+    def refusal(self, client: str = "") -> RefusedRequest:
+        """The error for a question that doesn't fit; the client is told when to try again."""
+        after, now = self.retry_after(), time.monotonic()
+        if not self.told_to_wait(client):
+            self._again[client] = now + after
+            if len(self._again) > MAX_REMEMBERED_CLIENTS:
+                self._again = {each: at for each, at in self._again.items() if at > now}
         return RefusedRequest(503, "Busy", "Too many questions are waiting", f"Try again in {after} s", after)
 
     async def run(self, work: Callable[[], Output], timeout: float, client: str = "") -> Output:
@@ -139,10 +150,10 @@ class WorkQueue:
         if self.full and not self._may_start():
             largest = self._largest(client)
             if largest is None:
-                raise self.refusal()
+                raise self.refusal(client)
             self._waiting.remove(largest)
             largest.started = True
-            largest.future.set_exception(self.refusal())
+            largest.future.set_exception(self.refusal(largest.client))
         job = ThreadJob(work, asyncio.get_running_loop().create_future(), self._done, client)
         self._waiting.append(job)
         self._start_waiting()

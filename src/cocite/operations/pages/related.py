@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,32 @@ from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import read_addresses
-from cocite.parameters import changed, parameter, spell
+from cocite.parameters import changed, parameter, parameters_of, spell
 from cocite.results.answer import Answers
 from cocite.results.filters import NO_FILTERS, Filters, why_none_passes
 from cocite.text import count
 
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
-"""They take milliseconds, within these limits:"""
+"""They take milliseconds with default limits, and for few pages and results:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
+
+
+@lru_cache(maxsize=512)
+def is_quick(call: str) -> bool:
+    """Whether a method takes milliseconds: no number is larger than its default, so it reads no more than usual.
+
+    Another seed does: only parents chosen by the default one are stored.
+    """
+    from cocite.related.methods import method
+
+    if call.partition("(")[0].strip() not in QUICK_METHODS:
+        return False
+    defaults = {each.name: each.default for each in parameters_of(type(method(call).params))}
+    return all(
+        isinstance(value, str | bool) or (name != "seed" and defaults[name] and value < defaults[name])
+        for name, value in changed(method(call).params).items()
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +119,7 @@ class Related(Operation, CommandLineOptions):
 
     @property
     def slow(self) -> bool:
-        quick = self.method.partition("(")[0].strip() in QUICK_METHODS and self.k <= MAX_QUICK_RESULTS
+        quick = is_quick(self.method) and self.k <= MAX_QUICK_RESULTS
         return not quick or bool(self.trust) or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
 
     def run(self, web: Web) -> Answers:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from cocite.parameters import parameter
+from cocite.parameters import SERVERS, parameter
 from cocite.related.neighbourhood import small_web
 from cocite.related.neighbourhood.scores import Scores, Values
 from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SmallWeb
@@ -39,7 +39,8 @@ class Params:
     decay: float = parameter(0.8, "d: decay per step", minimum=0, maximum=1)
     radius: int = parameter(3, "r: maximum length of a path in links", minimum=1, maximum=3)
     damping: float = parameter(0.85, "δ: damping of PageRank", minimum=0, maximum=0.99)
-    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
+    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000,
+                           on={SERVERS: {"maximum": 2000}})  # fmt: skip
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

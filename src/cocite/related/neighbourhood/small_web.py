@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.budget import spend
+from cocite.budget import LIMITED, STATE, current, spend
 from cocite.graph.store import Graph
 from cocite.kernels.related import small_webs as kernels
-from cocite.parameters import parameter
+from cocite.parameters import SERVERS, parameter
 from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
@@ -45,7 +45,8 @@ class SmallWebParams:
 
     decay: float = parameter(0.8, "C: decay per step", minimum=0, maximum=0.99)
     rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
-    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
+    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000,
+                           on={SERVERS: {"maximum": 2000}})  # matrices of pages × pages numbers  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -182,9 +183,9 @@ def scores_around(
 
 
 def in_blocks(work: Callable[[int, int], object], count: int) -> None:
-    """Call `work` for blocks of rows, on all cores, until the budget is spent."""
+    """Call `work` for blocks of rows, on all cores, until the budget is spent; on one if there is one: others wait."""
     blocks = [(first, min(first + BLOCK_ROWS, count)) for first in range(0, count, BLOCK_ROWS)]
-    with ThreadPoolExecutor(1 if len(blocks) < 4 else cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(1 if len(blocks) < 4 or current()[STATE] == LIMITED else cpu_count() or 1) as pool:
         for _ in pool.map(lambda block: work(*block), blocks):
             spend(BLOCK_ROWS * count / CELLS_PER_LINK)
 
