@@ -27,7 +27,7 @@ SHOWN_BY = {
     "demo": "", "get": "store.show_got", "build": "store.show_built", "add": "store.show_built",
     "remove": "store.show_built", "compact": "store.show_built", "clicks": "store.show_clicks",
     "related": "answers.show_pages",
-    "recommend": "answers.show_pages", "compare": "answers.show_comparison", "batch": "answers.show_batch",
+    "recommend": "answers.show_recommended", "compare": "answers.show_comparison", "batch": "answers.show_batch",
     "similarity": "answers.show_similarity", "methods": "store.show_methods", "evaluate": "quality.show_evaluation",
     "reproduce": "", "hubs": "answers.show_hubs", "communities": "words.show_communities",
     "filter": "words.show_filtered", "cluster": "answers.show_groups", "search": "answers.show_found",

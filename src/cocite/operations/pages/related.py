@@ -27,7 +27,7 @@ class CommandLineOptions(Filters):
     """Filters, and options that only the command line has: a history from a file, and ways to print."""
 
     history_file: str = shared.command_option(
-        "", "Pages that were read: address, tab, weight per line (default: 1)", metavar="FILE",
+        "", "Pages that were read: addresses, a table, records, bookmarks or a browser's history", metavar="FILE",
         on={"cli": {"name": "history"}},
     )  # fmt: skip
     all_reasons: bool = shared.command_option(
@@ -89,14 +89,14 @@ class Related(Operation, CommandLineOptions):
         if not self.like and not self.history_file:
             return self
         from cocite.operations.pages.collection import RelatedToCollection, read_collection
-        from cocite.results.history import read_history
+        from cocite.results.visits import read_history, weights_of
 
         if self.like and (collection := read_collection(Path(self.like))) is not None:
             if self.urls or self.history_file or self.group or self.csv or self.tsv:
                 others = "addresses, --history, --group, --csv and --tsv"
                 raise BadParameter(f"Each folder of {self.like} is a question of its own: remove {others}")
             return RelatedToCollection(**vars(self), collection=collection)
-        history = tuple(read_history(Path(self.history_file))) if self.history_file else ()
+        history = tuple(weights_of(read_history(Path(self.history_file)))) if self.history_file else ()
         return replace(self, listed=tuple(read_addresses(self.like)), history=history)
 
     @property
