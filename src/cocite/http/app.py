@@ -22,7 +22,7 @@ from cocite import __version__
 from cocite.errors import CociteError
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.pages import failed, failure_page, methods_page, page_reply
-from cocite.http.page.render import assets, render
+from cocite.http.page.render import assets, environment, render
 from cocite.http.page.state import PATHS, State
 from cocite.http.page.study import RatingStudy
 from cocite.http.questions import (
@@ -34,6 +34,7 @@ from cocite.http.questions import (
     route_name,
     routes,
 )
+from cocite.http.recording import ClickRecorder, may_record
 from cocite.http.responses import (
     HTML,
     INTERNAL_ERROR,
@@ -96,8 +97,22 @@ def make_app(service: Service) -> FastAPI:
         },
     )  # fmt: skip
 
-    if service.settings.write_key:
+    recording = environment().globals["recording"] = service.settings.record_clicks
+    if service.settings.write_key or recording:
         writes = Writes(service.settings.store, service.log, service.watcher.check_now)
+    if recording:
+        recorder = ClickRecorder(writes)
+
+        async def clicked(request: Request, exchange: Exchange) -> Response:
+            known = {name: Parameter(name=name, help="") for name in ("from", "to")}
+            given = query_values(request.scope["query_string"], known)
+            if not may_record(exchange.client, exchange.headers):
+                raise RefusedRequest(403, "NotLocal", "Only clicks of this machine are recorded", "Open the page there")
+            counted = recorder.record(service.web.graph, given.get("from", ""), given.get("to", ""))
+            return Reply(200, to_json({"recorded": counted}))
+
+        route("/clicked", "write", clicked, "POST")
+    if service.settings.write_key:
 
         async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
             query_values(request.scope["query_string"], {})

@@ -21,6 +21,7 @@ from cocite.text import clean
 MAX_TITLE_CHARS = 120
 MAX_REASON_CHARS = 280
 MAX_URL_CHARS = 2000
+MAX_KEYWORDS = 8
 MAX_REASONS = 3  # reasons for each page, the best: more would make results long
 
 
@@ -84,6 +85,27 @@ class PagesShape(Shape):
         for rank, page in enumerate(self.pages, 1):
             lines += [f"{rank}. {page}", *(f"   {why}" for why in page.why[:1])]
         return joined(head, lines, self.note)
+
+
+class GroupShape(Shape):
+    """Results on one topic."""
+
+    about: list[Quote] = Field(description="Words that name the group")
+    ranks: list[int] = Field(description="Ranks of its pages among the results")
+
+
+class RecommendedShape(PagesShape):
+    """Recommended pages, best first, with groups and keywords."""
+
+    groups: list[GroupShape]
+    keywords: list[Quote] = Field(description="Keywords that go with those of the history")
+    leading_to: list[Quote] = Field(description="Keywords of pages that such pages link to")
+
+    def __str__(self) -> str:
+        groups = [f"{', '.join(each.about)} ({', '.join(map(str, each.ranks))})" for each in self.groups if each.about]
+        lists = {"groups": groups, "keywords": self.keywords, "leading to": self.leading_to}
+        found = [f"{name}: {', '.join(words)}" for name, words in lists.items() if words]
+        return joined(super().__str__(), found, "")
 
 
 class ComparedPageShape(PageShape):
@@ -237,6 +259,17 @@ def _pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"query": asked.urls, "asked_instead": used, "method": result.method, "pages": list(result)}
 
 
+def _recommended(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+    found = result.keywords
+    words = {"keywords": found.similar, "leading_to": found.logical} if found else {"keywords": (), "leading_to": ()}
+    groups = [{"about": group.keywords, "ranks": [answer.rank for answer in some]} for group, some in result.groups]
+    return {
+        **_pages(web, asked, result),
+        "groups": groups,
+        **{name: [each.word for each in some[:MAX_KEYWORDS]] for name, some in words.items()},
+    }
+
+
 def _comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     found = {name: {answer.url: answer for answer in answers} for name, answers in result.by_method.items()}
     rows = [
@@ -272,6 +305,7 @@ def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
 
 SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, Any]]]] = {
     "related": (PagesShape, _pages),
+    "recommend": (RecommendedShape, _recommended),
     "hubs": (PagesShape, _pages),
     "compare": (ComparisonShape, _comparison),
     "communities": (CommunitiesShape, _communities),

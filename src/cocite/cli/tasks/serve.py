@@ -70,6 +70,9 @@ class Serve(Task):
     write_key: str = parameter(
         "", "Let who sends this key write; better in the environment: COCITE_SERVE_WRITE_KEY", metavar="KEY"
     )
+    record_clicks: bool = parameter(
+        False, "Count which results are opened on this machine's web page, for whats_related and recommend"
+    )
     metrics_port: int = parameter(
         0, "Serve /metrics at a port of its own (0: at the same one)", metavar="PORT", minimum=0, maximum=65535
     )
@@ -88,7 +91,10 @@ class Serve(Task):
 
         store, study = Path(self.index), Path(self.study) if self.study else None
         read_current(store)  # fails before anything starts
-        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate", "write_key"
+        same = (
+            "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate", "write_key",
+            "record_clicks",
+        )  # fmt: skip
         keys = Path(self.read_keys) if self.read_keys else None
         settings = Settings(
             store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study, names=self.name,
