@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from bench.tables import show
 from cocite.related import methods
-from cocite.results.history import find_history, relate_history, weights_of
+from cocite.results.history import find_history, relate_history
+from cocite.results.visits import Visit, weights_of
 from cocite.web import Web
 from research.next_page import Ranks, Steps, compare, measures
 from research.next_page_tables import DATA, read
@@ -67,11 +68,6 @@ def scores_of_all(web: Web, call: str) -> Matrix:
     return found
 
 
-def shares(scores: Matrix) -> Matrix:
-    """Scores as shares of their sum, for each page."""
-    return scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-30)
-
-
 def by_history(readings: Readings, scores: Matrix, decay: float) -> Iterator[NDArray[np.float64]]:
     """The scores of all pages for each history: each page counts `decay` times as much as the next."""
     for history in readings.histories:
@@ -96,14 +92,15 @@ def visits(web: Web, paths: Sequence[Sequence[int]]) -> NDArray[np.float64]:
     return np.bincount([page for path in paths for page in path], minlength=web.graph.pages).astype(float)
 
 
-def check(web: Web, scores: Matrix, call: str) -> None:
+def check(web: Web, scores: Matrix, call: str, decay: float) -> None:
     """Check that the recommender itself returns what is measured here."""
     pages = [int(page) for page in np.argsort(-web.graph.in_degree[:])[100:103]]
-    entries = [(web.graph.address(page), 1.0) for page in pages]
-    weighed = list(zip([url for url, _ in entries], weights_of([1.0] * 3, decay=0.5), strict=True))
+    weighed = weights_of([Visit(web.graph.address(page)) for page in pages], decay=decay)
     found = relate_history(web, find_history(web.graph, weighed, "none"), methods.method(call))
-    expected = np.array([0.25, 0.5, 1.0]) / 1.75 @ shares(scores)[pages].astype(float)
-    assert np.allclose(found.values, expected[found.pages], rtol=1e-4), "the experiment isn't what is served"
+    weights = np.array([decay**2, decay, 1.0])
+    expected = weights / weights.sum() @ scores[pages].astype(float)
+    kept = ~np.isin(found.pages, found.excluded)
+    assert np.allclose(found.values[kept], expected[found.pages[kept]], rtol=1e-4), "this isn't what is served"
 
 
 def choose(web: Web, readings: Readings, matrices: Mapping[str, Matrix]) -> None:
@@ -111,7 +108,7 @@ def choose(web: Web, readings: Readings, matrices: Mapping[str, Matrix]) -> None
     scales: dict[str, Callable[[Matrix], Matrix]] = {
         "scores": lambda scores: scores,
         "÷ maximum": lambda scores: scores / np.maximum(scores.max(axis=1, keepdims=True), 1e-30),
-        "÷ sum": shares,
+        "÷ sum": lambda scores: scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-30),
     }
     rows = []
     for name, matrix in matrices.items():
@@ -128,10 +125,8 @@ def report(
     """Print the comparison."""
     found: dict[str, Ranks] = {}
     for name, matrix in matrices.items():
-        scores = shares(matrix)
-        found[f"{name}, decay {decay:g}"] = ranks_of(web, readings, by_history(readings, scores, decay))
-        found[f"{name}, all pages alike"] = ranks_of(web, readings, by_history(readings, scores, 1.0))
-        found[f"{name}, last page only"] = ranks_of(web, readings, by_history(readings, scores, 0.0))
+        for how, value in ((f"decay {decay:g}", decay), ("all pages alike", 1.0), ("last page only", 0.0)):
+            found[f"{name}, {how}"] = ranks_of(web, readings, by_history(readings, matrix, value))
     for name, values in (("popularity: in-links", web.graph.in_degree[:].astype(float)), ("popularity: visits", seen)):
         found[name] = ranks_of(web, readings, (values for _ in readings.histories))
     steps = Steps(readings.path, readings.path, readings.following)
@@ -154,13 +149,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=DATA)
     parser.add_argument("--part", choices=("dev", "test"), default="test")
-    parser.add_argument("--decay", type=float, default=0.5)
+    parser.add_argument("--decay", type=float, default=0.3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         web, paths = read(options.folder, Path(folder))
         matrices = {name: scores_of_all(web, call) for name, call in METHODS.items()}
         name, call = next(iter(METHODS.items()))
-        check(web, matrices[name], call)
+        check(web, matrices[name], call, options.decay)
         readings = readings_of(paths[options.part])
         if options.part == "dev":
             choose(web, readings, matrices)
