@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
 from os import PathLike
@@ -42,6 +42,7 @@ from cocite.operations.words.communities import CommunitiesFound, FindCommunitie
 from cocite.operations.words.keywords import FindKeywords, KeywordsFound, KeywordsOfPage, keywords_of_page
 from cocite.operations.words.search import SearchPages
 from cocite.parameters import Parameter
+from cocite.plugins import loaded
 from cocite.related import methods
 from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
@@ -149,6 +150,14 @@ class StoreRank(Ranked):
 
 class Store(Web):
     """A store, ready for questions."""
+
+    def __getattr__(self, name: str) -> Any:
+        """The operation of a plugin, which isn't a method of the class: plugins are read when one is asked for."""
+        operation = None if name.startswith("_") else loaded("operations", name.replace("_", " "))
+        operation = operation or (None if name.startswith("_") else loaded("operations", name))
+        if operation is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return partial(asks(operation, object), self)
 
     def _repr_html_(self) -> str:
         return self.graph._repr_html_()

@@ -5,6 +5,7 @@ on one line of bounded length without control characters, and texts have them in
 quotes.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -316,9 +317,24 @@ SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, An
 """The short form of each operation's result: its type, and its fields."""
 
 
+class AnyShape(Shape):
+    """The result of a plugin's operation, as its JSON has it."""
+
+    result: Any
+    note: str = ""
+
+    def __str__(self) -> str:
+        return joined(json.dumps(self.result, ensure_ascii=False), [], self.note)
+
+
+def shape_of(name: str) -> tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, Any]]]:
+    """The short form of an operation's result; that of a plugin is whole."""
+    return SHAPES.get(name) or (AnyShape, lambda web, asked, result: {"result": result.to_dict()})
+
+
 def shaped(web: Snapshot, asked: Operation, result: Any) -> Shape:
     """The short form of a result."""
-    shape, read = SHAPES[asked.about.name]
+    shape, read = shape_of(asked.about.name)
     fields = read(web, asked, result)
     notes = (fields.get("note"), getattr(result, "note", ""), asked.why_empty(web, result))
     return shape.model_validate({**fields, "note": ". ".join(dict.fromkeys(filter(None, notes)))})

@@ -16,10 +16,10 @@ from cocite import __version__
 from cocite.budget import budget_for, cancel, limited
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownMethod, UnknownPage, UnknownWord
 from cocite.log import Log
-from cocite.mcp.results import MAX_URL_CHARS, SHAPES, Shape, quoted, shaped
+from cocite.mcp.results import MAX_URL_CHARS, Shape, quoted, shape_of, shaped
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.bounds import bounded
-from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
+from cocite.operations.declare import Operation, make, parameters_on, served_operations
 from cocite.related.methods import method
 from cocite.results.ask import ask, question
 from cocite.serving.connections import client_of
@@ -101,7 +101,7 @@ class CurrentStore:
 
 def tools() -> dict[str, type[Operation]]:
     """The operations that assistants have, by the name of the tool."""
-    return {each.about.tool: each for each in operations_by_name().values() if each.about.tool}
+    return {each.about.tool: each for each in served_operations().values() if each.about.tool}
 
 
 def tool_of(name: str, operation: type[Operation]) -> Tool:
@@ -116,7 +116,7 @@ def tool_of(name: str, operation: type[Operation]) -> Tool:
         input_schema={
             "type": "object", "properties": properties, "required": required, "additionalProperties": False
         },
-        output_schema=SHAPES[operation.about.name][0].model_json_schema(mode="serialization"),
+        output_schema=shape_of(operation.about.name)[0].model_json_schema(mode="serialization"),
         annotations=READ_ONLY,
     )  # fmt: skip
 
