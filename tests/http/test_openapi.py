@@ -18,7 +18,7 @@ from tests.http.conftest import Asking
 
 CONTRACT = {
     "/api/related", "/api/recommend", "/api/search", "/api/compare", "/api/hubs", "/api/communities", "/api/filter",
-    "/api/keywords", "/api/links", "/api/methods", "/api/store", "/healthz", "/metrics",
+    "/api/keywords", "/api/links", "/api/methods", "/api/store", "/findSimilar", "/healthz", "/metrics",
 }  # fmt: skip
 
 

@@ -47,6 +47,7 @@ from cocite.http.responses import (
     to_json,
 )
 from cocite.http.service import Service
+from cocite.http.similar import SimilarQuestion
 from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
@@ -97,6 +98,12 @@ def make_app(service: Service) -> FastAPI:
         },
     )  # fmt: skip
 
+    route(
+        "/findSimilar", "similar", similar, "POST", tags=["related pages"], operation_id="find_similar",
+        summary="Find related pages, asked and answered in the shape that clients of Exa use.",
+        responses=responses_of("similar"),
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": examples()["similar"]}}},
+    )  # fmt: skip
     recording = environment().globals["recording"] = service.settings.record_clicks
     if service.settings.write_key or recording:
         writes = Writes(service.settings.store, service.log, service.watcher.check_now)
@@ -186,6 +193,13 @@ async def related_to_record(request: Request, exchange: Exchange) -> Response:
     """Pages related to a page whose record is sent."""
     body = await body_of(request)
     return await exchange.answer(await exchange.read(partial(RecordQuestion.read, body)))
+
+
+async def similar(request: Request, exchange: Exchange) -> Response:
+    """Related pages in the shape of another service."""
+    query_values(request.scope["query_string"], {})
+    body = await body_of(request)
+    return await exchange.answer(await exchange.read(partial(SimilarQuestion.read, body)))
 
 
 async def static_file(request: Request, _: Exchange) -> Response:

@@ -148,8 +148,9 @@ def origins(given: Sequence[str]) -> tuple[str, ...]:
 class ServeAssistants(Task):
     """Serve a store to assistants, by the Model Context Protocol.
 
-    Tools: related_pages, compare, hubs, communities, keywords, links. An assistant starts this command and uses its
-    standard input and output; with --http it serves several, at /mcp. Nothing is sent anywhere else.
+    Tools: related_pages, recommend, search, compare, hubs, communities, filter_pages, keywords, links. An assistant
+    starts this command and uses its standard input and output; with --http it serves several, at /mcp. Nothing is sent
+    anywhere else.
 
     Examples:
         cocite mcp -i /data/web.cocite

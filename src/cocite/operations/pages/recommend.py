@@ -89,6 +89,7 @@ class Recommend(Operation, CommandLineOptions):
         (), "How many seconds each of these pages was read", type=float, minimum=0, maximum=MAX_WEIGHT,
         max_items=shared.MAX_PAGES, surfaces=("http", "mcp"), on=_LISTS,
     )  # fmt: skip
+    max_tokens: int = shared.max_tokens()
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
 
     visits: tuple[Visit, ...] = ()  # those of a file, or of Python

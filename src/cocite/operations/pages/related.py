@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
@@ -16,10 +16,15 @@ from cocite.results.answer import Answers
 from cocite.results.filters import NO_FILTERS, Filters, why_none_passes
 from cocite.text import count
 
+if TYPE_CHECKING:
+    from cocite.related.methods import Method
+
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds, within these limits:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
+MAX_LINKS, MAX_TEXT_CHARS = 600, 20_000
+"""Of a page that the store doesn't have, as an assistant sends it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +78,15 @@ class Related(Operation, CommandLineOptions):
         "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE"
     )
 
+    links: tuple[str, ...] = parameter(
+        (), "If the store may not have the page: addresses that it links to", max_items=MAX_LINKS, max_length=4096,
+        surfaces=("mcp",),
+    )  # fmt: skip
+    text: str = parameter(
+        "", "If the store may not have the page: its title and text", max_length=MAX_TEXT_CHARS, surfaces=("mcp",)
+    )
+    max_tokens: int = shared.max_tokens()
+
     listed: tuple[str, ...] = ()  # the addresses of a plain list: unknown ones are skipped, as those of bookmarks are
 
     def validate(self) -> None:
@@ -110,6 +124,8 @@ class Related(Operation, CommandLineOptions):
         from cocite.results.groups import grouped
 
         chosen = method(self.method)
+        if (self.links or self.text) and len(self.urls) == 1 and web.graph.get(self.urls[0]) is None:
+            return self._unseen(web, chosen)
         listed = [url for url, page in self._found(web, self.listed) if page is not None]
         if self.listed and not listed and not self.urls:
             some = f"{self.listed[0][:200]!r}"
@@ -117,6 +133,16 @@ class Related(Operation, CommandLineOptions):
         asked = question(web.graph, (*self.urls, *listed), self.exclude, self.history, chosen.chop)
         answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
         return grouped(web, answers, self.by) if self.group else answers
+
+    def _unseen(self, web: Web, chosen: Method) -> Answers:
+        """Pages related to one that the store doesn't have, by its links or its text."""
+        from cocite.operations.pages.unseen import ask_unseen
+        from cocite.sources.records import Link, Page
+
+        record = Page(self.urls[0], text=self.text, links=[Link(url) for url in self.links])
+        found = ask_unseen(web, record, chosen, self.k, self.filters, self.explain)
+        note = f"{self.urls[0]} isn't in this store; these results are for its {'links' if found.used else 'text'}"
+        return replace(found, note=". ".join(filter(None, (note, found.note))))
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
         """Pages of the history, or of a list, that the store doesn't have."""
