@@ -54,7 +54,7 @@ from cocite.web import Web
 from cocite.words.keywords import KeywordIndex
 from cocite.words.search import SEARCH, SearchIndex
 
-History = Mapping[str, float] | Iterable[str | tuple[str, float] | Mapping[str, Any]] | PathLike[str]
+History = Mapping[str, float] | Iterable[str | tuple[str, float] | Visit | Mapping[str, Any]] | PathLike[str]
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 ResultT = TypeVar("ResultT")
 
@@ -284,22 +284,21 @@ def visits_of(given: History) -> list[Visit]:
     """What was read: from a file, a mapping of weights, addresses, pairs with weights, or records."""
     if isinstance(given, PathLike):
         return read_history(Path(given))
-    pairs = given.items() if isinstance(given, Mapping) else given
-    visits = []
-    for each in pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs]:
-        if isinstance(each, Visit):
-            visits.append(each)
-            continue
-        if isinstance(each, Mapping):
-            visits.append(visit_of(each, "a record of the history"))
-            continue
-        address, weight = (each, 1.0) if isinstance(each, str) else each if isinstance(each, tuple) else (None, None)
-        if not isinstance(address, str):
-            raise BadParameter(
-                f"a history must be a mapping of addresses to weights, or a list of addresses, not {each!r:.100}"
-            )
-        visits.append(Visit(address, check_weight(weight, f"the weight of {address!r:.200}")))
-    return visits
+    pairs: Any = given.items() if isinstance(given, Mapping) else given
+    return [_visit(each) for each in (pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs])]
+
+
+def _visit(given: Any) -> Visit:
+    if isinstance(given, Visit):
+        return given
+    if isinstance(given, Mapping):
+        return visit_of(given, "a record of the history")
+    address, weight = (given, 1.0) if isinstance(given, str) else given if isinstance(given, tuple) else (None, None)
+    if not isinstance(address, str):
+        raise BadParameter(
+            f"a history must be a mapping of addresses to weights, or a list of addresses, not {given!r:.100}"
+        )
+    return Visit(address, check_weight(weight, f"the weight of {address!r:.200}"))
 
 
 def open(path: str | Path) -> Store:

@@ -66,7 +66,7 @@ def test_a_file_with_a_wrong_weight(tmp_path: Path, weight: str) -> None:
         (b"a.example\t1\t2026-05-17\t-5\n", r"line 1 of .*: a dwell time must be a number of seconds"),
         (b"url,date\n,2026-05-17\n", r"line 2 of .* has no url"),
         (b'{"url": "a.example"\n', "is not valid JSON"),
-        (b"[1]", r"record 1 of .* is no object"),
+        (b"[1]", r"record 1 of .* is not an object"),
         (b'{"url": 5}\n', r"record 1 of .* has no url"),
         (b"<p>no list</p>", "neither bookmarks nor OPML"),
     ],

@@ -12,14 +12,14 @@ from pathlib import Path
 from cocite.errors import CociteError
 from cocite.operations.pages.site import Site
 
-PLACE = "<div data-cocite-related></div>"
+LIST_PLACE = "<div data-cocite-related></div>"
 DEFAULT_K, DEFAULT_HEADING = 5, "Related pages"
 OUTPUT = "related.json"
 
 
 def with_place(html: str) -> str:
     """The content of a page with a place for the list at its end, unless it has one."""
-    return html if "data-cocite-related" in html or "cocite:related" in html else f"{html}\n{PLACE}\n"
+    return html if "data-cocite-related" in html or "cocite:related" in html else f"{html}\n{LIST_PLACE}\n"
 
 
 def fill(folder: Path, base: str, setting: str, log: logging.Logger, **options: object) -> None:

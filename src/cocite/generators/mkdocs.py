@@ -15,7 +15,7 @@ from cocite.generators import DEFAULT_HEADING, DEFAULT_K, fill, with_place
 _log = get_plugin_logger("cocite")
 
 
-class Options(Config):
+class Options(Config):  # type: ignore[no-untyped-call]
     """What mkdocs.yml may set."""
 
     k = config_options.Type(int, default=DEFAULT_K)
@@ -24,7 +24,7 @@ class Options(Config):
     overrides = config_options.Type(str, default="")
 
 
-class RelatedPages(BasePlugin[Options]):
+class RelatedPages(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     """Related pages under every page."""
 
     def on_page_content(self, html: str, **_: Any) -> str:

@@ -32,10 +32,8 @@ MAX_HIGHLIGHT_CHARS = 300
 MAX_PHRASES = 5
 SPARE_FACTOR = 10
 """Results looked at for each wanted one, where texts decide."""
-DATES = {
-    "since": ("startPublishedDate", "startCrawlDate"),
-    "until": ("endPublishedDate", "endCrawlDate"),
-}
+DATES = ("startPublishedDate", "startCrawlDate"), ("endPublishedDate", "endCrawlDate")
+"""The first that is given counts: from, and up to."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +68,17 @@ class SimilarQuestion:
             raise BadParameter("The body is not JSON: send an object with a url") from error
         if not isinstance(given, dict) or not isinstance(given.get("url"), str) or not given["url"].strip():
             raise BadParameter("The body has no url: send an object with the address of a page")
-        phrases = [_texts(given, name)[:MAX_PHRASES] for name in ("includeText", "excludeText")]
+        include, exclude = (_texts(given, name)[:MAX_PHRASES] for name in ("includeText", "excludeText"))
         number = given.get("numResults", DEFAULT_RESULTS)
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_RESULTS:
             raise BadParameter(f"numResults must be a whole number from 1 to {MAX_RESULTS}, not {number!r:.100}")
-        dates = {name: next((given[key] for key in keys if given.get(key)), "") for name, keys in DATES.items()}
+        since, until = (next((str(given[key])[:10] for key in keys if given.get(key)), "") for keys in DATES)
         asked = Related(
-            urls=(given["url"],), method=DEFAULT_METHOD, k=number * SPARE_FACTOR if any(phrases) else number,
+            urls=(given["url"],), method=DEFAULT_METHOD, k=number * SPARE_FACTOR if include or exclude else number,
             site=_texts(given, "includeDomains"), not_site=_texts(given, "excludeDomains"),
-            not_own_site=given.get("excludeSourceDomain") is True,
-            **{name: str(date)[:10] for name, date in dates.items()},
+            not_own_site=given.get("excludeSourceDomain") is True, since=since, until=until,
         )  # fmt: skip
-        return cls(body, bounded(asked), _wanted(given.get("contents", given)), *phrases)
+        return cls(body, bounded(asked), _wanted(given.get("contents", given)), include, exclude)
 
     def keys(self, web: Snapshot) -> tuple[Key, ...]:
         """What the answer depends on."""

@@ -24,7 +24,7 @@ MAX_WEIGHT = 1e9
 SATISFIED_SECONDS = 30.0
 """A visit of this length counts 1: searchers who stay so long are mostly satisfied (Fox et al. 2005)."""
 DAY_SECONDS = 86_400
-FIELDS = {
+VISIT_FIELDS = {
     "url": ("url", "address", "page", "link"),
     "weight": ("weight", "visits", "count"),
     "date": ("date", "time", "visited", "captured", "added", "saved", "created", "last_visit", "visit_time"),
@@ -64,7 +64,7 @@ def visit_of(given: Mapping[str, Any], where: str) -> Visit:
     """A visit from fields by name; raises BadParameter."""
     lower = {str(name).strip().lower(): value for name, value in given.items()}
     found = {part: next((lower[name] for name in names if lower.get(name) not in (None, "")), None)
-             for part, names in FIELDS.items()}  # fmt: skip
+             for part, names in VISIT_FIELDS.items()}  # fmt: skip
     if not isinstance(found["url"], str) or not found["url"].strip():
         raise BadParameter(f"{where} has no url: give the address of a page that was read")
     weight = 1.0 if found["weight"] is None else check_weight(found["weight"], where)
@@ -116,7 +116,7 @@ def read_history(path: Path) -> list[Visit]:
     """Read a file of pages that were read; raises BadParameter if it isn't one.
 
     - lines of an address, perhaps with tab and weight, tab and date, tab and seconds; # begins a comment
-    - a table with a header, by tabs or commas, and JSON records, one per line: see FIELDS
+    - a table with a header, by tabs or commas, and JSON records, one per line: see VISIT_FIELDS
     - bookmarks, and every other source of pages with addresses of their own, such as a browser's history
     """
     try:
@@ -141,7 +141,7 @@ def read_history(path: Path) -> list[Visit]:
         return list(_from_json(text, lines, path))
     separator = "\t" if "\t" in lines[0][1] else ","
     head = [name.strip().strip('"').lower() for name in lines[0][1].split(separator)]
-    if any(name in FIELDS["url"] for name in head):
+    if any(name in VISIT_FIELDS["url"] for name in head):
         rows = csv.reader([line for _, line in lines[1:]], delimiter=separator)
         numbers = [number for number, _ in lines[1:]]
         return [visit_of(dict(zip(head, row, strict=False)), f"line {number} of {path}")
@@ -166,7 +166,7 @@ def _from_json(text: str, lines: Iterable[tuple[int, str]], path: Path) -> Itera
     for number, record in records:
         given = {"url": record} if isinstance(record, str) else record
         if not isinstance(given, dict):
-            raise BadParameter(f"record {number} of {path} is no object: give records with a url")
+            raise BadParameter(f"record {number} of {path} is not an object: give records with a url")
         yield visit_of(given, f"record {number} of {path}")
 
 

@@ -28,6 +28,8 @@ MAX_WEIGHT = 1e9
 METHOD_WITH_CLICKS = "whats_related"
 MAX_LINKS_TO_COUNT = 200_000
 """Links up to which keywords are counted inside a question, where the store has none: a few seconds, once."""
+MAX_GROUPED_RESULTS = 200
+"""The best results form groups; more would take seconds."""
 HALF_LIFE_DAYS = 30.0
 _LISTS = {"http": {"max_items": 50}, "mcp": {"max_items": 50}}
 
@@ -117,12 +119,11 @@ class Recommend(Operation, CommandLineOptions):
         """What each page that was read counts. Pages to be more like count as much as all others together."""
         from cocite.results.visits import Visit, time_of, weights_of
 
-        columns = (self.weights, self.dates, self.dwell)
         visits = [*self.visits]
         for at, url in enumerate(self.urls):
-            weight, date, dwell = (each[at] if each else None for each in columns)
-            when = None if date is None else time_of(date, f"the date of {url!r:.200}")
-            visits.append(Visit(url, 1.0 if weight is None else float(weight), when, dwell))
+            date = time_of(self.dates[at], f"the date of {url!r:.200}") if self.dates else None
+            weight, dwell = self.weights[at] if self.weights else 1.0, self.dwell[at] if self.dwell else None
+            visits.append(Visit(url, weight, date, dwell))
         weighed = weights_of(visits, self.half_life, self.decay)
         if visits and not weighed:
             raise BadParameter("No page of the history counts: give another decay, half-life or dwell times")
@@ -141,7 +142,8 @@ class Recommend(Operation, CommandLineOptions):
         from cocite.results.recommendations import Recommendations
 
         answers = self.question(web).run(web)
-        return Recommendations(**vars(grouped(web, answers)), keywords=self._keywords(web, answers))
+        groups = grouped(web, replace(answers, answers=answers.answers[:MAX_GROUPED_RESULTS])).groups
+        return Recommendations(**vars(answers), groups=groups, keywords=self._keywords(web, answers))
 
     def _keywords(self, web: Web, answers: Answers) -> KeywordsFound | None:
         """Keywords related to those of the history; None where the store has none, and counting them takes long."""

@@ -5,7 +5,6 @@ Similar keywords maximise Σ r_s(w, k) over the given words w; logically related
 of highest tf-idf instead: eq. 23 prefers words that are frequent everywhere (docs/decisions/0040-keywords.md).
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import log
@@ -174,13 +173,13 @@ def keywords_for(web: Web, pages: Mapping[int, float], k: int) -> KeywordsFound 
 
     The given words are the main keywords of the pages. A word counts as much as the pages whose main keyword it is.
     """
-    keywords, weights = web.keywords, Counter[int]()
+    keywords, weights = web.keywords, dict[int, float]()
     for page, weight in pages.items():
         counted = keywords.ordered(page)
         best = sorted(counted, key=lambda each: -each[1] * log(web.relevance.pages / int(keywords.frequency[each[0]])))
         for word, _ in best[:MAIN_KEYWORDS]:
-            weights[word] += weight / sum(pages.values())
-    asked = dict(weights.most_common(MAX_WORDS_OF_PAGES))
+            weights[word] = weights.get(word, 0.0) + weight / sum(pages.values())
+    asked = {word: weights[word] for word in sorted(weights, key=lambda word: -weights[word])[:MAX_WORDS_OF_PAGES]}
     if not asked:
         return None
     similar, logical = (_best(web, asked, row, k) for row in (web.relevance.all_similar, web.relevance.all_led_to))
