@@ -34,6 +34,8 @@ METHODS = {
     "words alone": "whats_related(usage=0, links=0)",
     "auto": "auto",
 }
+CHOOSING_PATHS = 1500
+"""Paths that compare decays and scales: differences of 0.01 are clear."""
 DECAYS = (1.0, 0.8, 0.5, 0.3, 0.15, 0.0)
 Matrix = NDArray[np.float32]
 
@@ -156,7 +158,7 @@ def main() -> None:
         matrices = {name: scores_of_all(web, call) for name, call in METHODS.items()}
         name, call = next(iter(METHODS.items()))
         check(web, matrices[name], call, options.decay)
-        readings = readings_of(paths[options.part])
+        readings = readings_of(paths[options.part][: CHOOSING_PATHS if options.part == "dev" else None])
         if options.part == "dev":
             choose(web, readings, matrices)
         else:

@@ -6,7 +6,7 @@ A package names what it adds in its pyproject.toml, as plugins of pytest do:
     jaccard = "cocite_jaccard.method"
 
 Entry points are read when a name isn't one of cocite's own, or when a list is asked for: reading them takes 50 ms,
-which commands without plugins don't need. cocite's own names go first. A plugin that can't be loaded is left out, with
+which commands without plugins don't need. cocite's own names go first. A plugin that can't be loaded is skipped, with
 one line in the log, which the command line prints.
 """
 

@@ -281,7 +281,7 @@ def entries_in(value: Any) -> Any:
 
 
 def visits_of(given: History) -> list[Visit]:
-    """What was read: from a file, a mapping of weights, addresses, pairs with weights, or records."""
+    """The visits of a history: a file, a mapping of weights, addresses, pairs with weights, or records."""
     if isinstance(given, PathLike):
         return read_history(Path(given))
     pairs: Any = given.items() if isinstance(given, Mapping) else given

@@ -1,4 +1,4 @@
-"""server.json, by which a registry of servers describes this one."""
+"""server.json: what a registry of servers needs to know."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ def test_an_answer_stays_within_its_budget(budget: int) -> None:
     made.fit(budget)
     assert tokens(str(made)) <= budget or len(made.pages) == 1
     if len(made.pages) < 30:
-        assert made.note == f"Left out to stay within {budget:,} tokens: {30 - len(made.pages)} results"
+        assert made.note == f"Dropped to stay within {budget:,} tokens: {30 - len(made.pages)} results"
         assert not any(each.snippet for each in made.pages)
 
 

@@ -1,4 +1,4 @@
-"""The experiment on reading histories: what is asked, and how the next page is ranked."""
+"""The experiment on reading histories: the histories, and how the next page is ranked."""
 
 from __future__ import annotations
 

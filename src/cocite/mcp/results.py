@@ -25,7 +25,7 @@ MAX_REASON_CHARS = 280
 MAX_URL_CHARS = 2000
 MAX_SNIPPET_CHARS = 140
 MAX_TEXT_READ = 20_000
-"""Characters of a text in which a snippet is looked for."""
+"""Characters of a text that may give a snippet."""
 MAX_NAMED_QUERIES = 5
 THIN_IN_LINKS = 15
 """With fewer in-links, little is known of a page from links."""
@@ -100,16 +100,16 @@ class PagesShape(Shape):
         return joined(head, lines, self.note)
 
     def fit(self, budget: int) -> None:
-        """Leave out snippets, then results, the last first, until the text is within a budget of tokens."""
+        """Drop snippets, then results, the last first, until the text is within a budget of tokens."""
         for page in reversed(self.pages):
             if tokens(str(self)) <= budget:
                 return
             page.snippet = ""
-        note, left_out = self.note, 0
+        note, dropped = self.note, 0
         while len(self.pages) > 1 and tokens(str(self)) > budget:
             self.pages.pop()
-            left_out += 1
-            short = f"Left out to stay within {budget:,} tokens: {count(left_out, 'result')}"
+            dropped += 1
+            short = f"Dropped to stay within {budget:,} tokens: {count(dropped, 'result')}"
             self.note = ". ".join(filter(None, (note, short)))
 
 
@@ -306,7 +306,7 @@ def _found(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
 
 
 def covered(web: Snapshot, url: str) -> str:
-    """How much is known of a page that was asked about."""
+    """How much is known of a query page."""
     page = web.graph.get(url)
     if page is None:
         return f"{quoted(url, MAX_TITLE_CHARS)}: not in this store"

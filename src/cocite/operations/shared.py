@@ -81,7 +81,7 @@ def k(
 
 def max_tokens() -> Any:
     """How long the answer for an assistant may be."""
-    help = "Maximum length of the answer's text in tokens; snippets, then the last results, are left out"
+    help = "Maximum length of the answer's text in tokens; snippets, then the last results, are dropped"
     return parameter(1200, help, minimum=100, maximum=20_000, surfaces=("mcp",))
 
 

@@ -22,7 +22,7 @@ from cocite.errors import BadParameter, BadSource
 
 MAX_WEIGHT = 1e9
 SATISFIED_SECONDS = 30.0
-"""A visit of this length counts 1: searchers who stay so long are mostly satisfied (Fox et al. 2005)."""
+"""A visit of this length counts 1: searchers who stay for 30 seconds are mostly satisfied (Fox et al. 2005)."""
 DAY_SECONDS = 86_400
 VISIT_FIELDS = {
     "url": ("url", "address", "page", "link"),

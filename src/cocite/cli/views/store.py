@@ -311,7 +311,7 @@ def show_more(screen: Screen, more: int) -> None:
 
 
 def show_plugins(screen: Screen, asked: Any, result: Any) -> None:
-    """A line for each plugin: what it adds, from which package; and why it can't be used."""
+    """A line for each plugin: its kind, name and package; and why it can't be used."""
     for each in result.plugins:
         package = f"{each.package} {each.version}"
         screen.line((f"{each.kind[:-1]:9}  ", "dim"), (each.name, "bold"), f"  {package}  ", (each.target, "dim"))

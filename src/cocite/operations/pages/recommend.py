@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_WEIGHT = 1e9
 METHOD_WITH_CLICKS = "whats_related"
 MAX_LINKS_TO_COUNT = 200_000
-"""Links up to which keywords are counted inside a question, where the store has none: a few seconds, once."""
+"""A store without keywords that has more links gets none inside a question. Fewer take a few seconds, once."""
 MAX_GROUPED_RESULTS = 200
 """The best results form groups; more would take seconds."""
 HALF_LIFE_DAYS = 30.0
