@@ -97,10 +97,10 @@ def time_of(given: object, where: str) -> float:
         return float(text) / _UNITS.get(len(text.partition(".")[0]), 1.0)
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         message = f"{where}: a date must be such as 2026-05-17 or 2026-05-17T10:30, not {text[:100]!r}"
         raise BadParameter(message) from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _number(given: object) -> float:
@@ -133,25 +133,32 @@ def read_history(path: Path) -> list[Visit]:
         return _from_source(path)
     if start.startswith(b"<"):
         return _from_source(path, only_lists=True)
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    if not lines:
-        raise BadParameter(f"{path} contains no address: give one address<TAB>weight per line")
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in lines if not line.lstrip().startswith("#")]
     if start.startswith((b"{", b"[")):
-        return list(_from_json(text, lines, path))
-    separator = "\t" if "\t" in lines[0][1] else ","
-    head = [name.strip().strip('"').lower() for name in lines[0][1].split(separator)]
-    if any(name in VISIT_FIELDS["url"] for name in head):
-        rows = csv.reader([line for _, line in lines[1:]], delimiter=separator)
-        numbers = [number for number, _ in lines[1:]]
-        return [visit_of(dict(zip(head, row, strict=False)), f"line {number} of {path}")
-                for number, row in zip(numbers, rows, strict=False)]  # fmt: skip
-    names = ("url", "weight", "date", "dwell")
-    found = []
-    for number, line in lines:
-        parts = [part.strip() for part in line.split("\t")]
-        found.append(visit_of(dict(zip(names, parts, strict=False)), f"line {number} of {path}"))
+        found = list(_from_json(text, lines, path))
+    else:
+        found = list(_from_lines(lines, path))
+    if not found:
+        raise BadParameter(f"{path} contains no address: give one address<TAB>weight per line")
     return found
+
+
+def _from_lines(lines: Sequence[tuple[int, str]], path: Path) -> Iterator[Visit]:
+    """The visits of a table with a header, or of lines that begin with an address."""
+    first = lines[0][1] if lines else ""
+    separator = "\t" if "\t" in first else ","
+    head = [name.strip().strip('"').lower() for name in first.split(separator)]
+    if any(name in VISIT_FIELDS["url"] for name in head):
+        rows, separated = lines[1:], separator
+    else:
+        rows, separated, head = lines, "\t", ["url", "weight", "date", "dwell"]
+    for number, line in rows:
+        try:
+            [parts] = csv.reader([line], delimiter=separated, quoting=csv.QUOTE_NONE if separated == "\t" else 0)
+        except csv.Error as error:
+            raise BadParameter(f"line {number} of {path} is not a row of a table ({error})") from error
+        yield visit_of(dict(zip(head, parts, strict=False)), f"line {number} of {path}")
 
 
 def _from_json(text: str, lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Visit]:

@@ -132,7 +132,9 @@ class Recommend(Operation, CommandLineOptions):
 
     def question(self, web: Web) -> Related:
         """The same question, as one about related pages."""
-        method = METHOD_WITH_CLICKS if self.method == DEFAULT_METHOD and len(web.clicks) else self.method
+        method = self.method
+        with suppress(BadStore):  # damaged clicks are no reason to recommend nothing
+            method = METHOD_WITH_CLICKS if method == DEFAULT_METHOD and len(web.clicks) else method
         shown = {name: getattr(self, name) for name in CommandLineOptions.__dataclass_fields__}
         own = {"k": self.k, "exclude": self.exclude, "explain": self.explain, "method": method}
         return Related(history=self.history, **{**shown, **own})

@@ -23,7 +23,7 @@ QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds, within these limits:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
-MAX_LINKS, MAX_TEXT_CHARS = 600, 20_000
+MAX_LINKS, MAX_TEXT_CHARS = 600, 4096
 """Of a page that the store doesn't have, as an assistant sends it."""
 
 
@@ -83,7 +83,10 @@ class Related(Operation, CommandLineOptions):
         surfaces=("mcp",),
     )  # fmt: skip
     text: str = parameter(
-        "", "If the store may not have the page: its title and text", max_length=MAX_TEXT_CHARS, surfaces=("mcp",)
+        "",
+        "If the store may not have the page: its title, and the beginning of its text",
+        max_length=MAX_TEXT_CHARS,
+        surfaces=("mcp",),
     )
     max_tokens: int = shared.max_tokens()
 
