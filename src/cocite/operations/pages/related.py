@@ -83,11 +83,9 @@ class Related(Operation, CommandLineOptions):
         surfaces=("mcp",),
     )  # fmt: skip
     text: str = parameter(
-        "",
-        "If the store may not have the page: its title, and the beginning of its text",
-        max_length=MAX_TEXT_CHARS,
+        "", "If the store may not have the page: its title, and the beginning of its text", max_length=MAX_TEXT_CHARS,
         surfaces=("mcp",),
-    )
+    )  # fmt: skip
     max_tokens: int = shared.max_tokens()
 
     listed: tuple[str, ...] = ()  # the addresses of a plain list: unknown ones are skipped, as those of bookmarks are
