@@ -14,6 +14,8 @@ from cocite.operations.task import Task, parse_size
 from cocite.parameters import parameter
 
 LOCAL_HOST, ASSISTANT_PORT = "127.0.0.1", 8001
+ORIGINS = ("http://", "https://", "app://")
+"""Of web pages, and of programs that are pages inside, such as Obsidian (app://obsidian.md)."""
 
 
 @contextmanager
@@ -137,7 +139,7 @@ def open_browser(address: str) -> None:
 def origins(given: Sequence[str]) -> tuple[str, ...]:
     """Check that these are origins as browsers write them."""
     for origin in given:
-        if origin != "*" and (not origin.startswith(("http://", "https://")) or origin.count("/") != 2):
+        if origin != "*" and (not origin.startswith(ORIGINS) or origin.count("/") != 2):
             raise BadParameter(
                 f"--cors must be an origin such as https://example.org, without a path, not {origin!r:.100}"
             )
