@@ -24,7 +24,10 @@ async function keepVisit() {
   const { visit } = await browser.storage.session.get("visit");
   const [tab] = history === true ? await browser.tabs.query({ active: true, lastFocusedWindow: true }) : [];
   const url = /^https?:/.test(tab?.url ?? "") ? tab.url : "";
-  if (visit && visit.url === url) return;
+  if (visit && visit.url === url) {
+    if (tab.title) await browser.storage.session.set({ visit: { ...visit, title: tab.title } }); // it comes after the address
+    return;
+  }
   const now = Date.now();
   const seconds = visit ? (now - visit.since) / 1000 : 0;
   if (history === true && seconds >= LEAST_SECONDS) {
@@ -38,5 +41,5 @@ async function keepVisit() {
 
 const changed = () => (turn = turn.then(keepVisit, keepVisit));
 browser.tabs.onActivated.addListener(changed);
-browser.tabs.onUpdated.addListener((_, change) => (change.url || change.status === "complete") && changed());
+browser.tabs.onUpdated.addListener((_, change) => (change.url || change.title || change.status === "complete") && changed());
 browser.windows.onFocusChanged.addListener(changed);
