@@ -84,7 +84,7 @@ def clicks(data: bytes) -> None:
 
 
 def history(data: bytes) -> None:
-    """What is read of a history can be weighed."""
+    """Every visit of a history can be weighed."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder, suppress(BadParameter):
         path = Path(folder) / "history"
         path.write_bytes(data)
