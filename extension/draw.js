@@ -22,8 +22,8 @@ export function nameOf(page) {
 }
 
 function heading(page) {
-  const title = element("h1", { tabIndex: -1 }, page.words ? "Pages about " : "Related to ", element("bdi", {}, nameOf(page)));
-  if (page.words) return [title];
+  const title = element("h1", { tabIndex: -1 }, page.words ? "Pages about " : page.read ? "After " : "Related to ", element("bdi", {}, nameOf(page)));
+  if (page.words || page.read) return [title];
   return [title, ...(nameOf(page) === shown(page.url) ? [] : [element("bdi", { className: "address" }, shown(page.url))])];
 }
 
@@ -32,7 +32,7 @@ export function drawAnswers(page, found, walk) {
   const parts = heading(page);
   const used = (found.used ?? []).map(String);
   if (found.answers.length && found.note) parts.push(note("", element("p", {}, oneLine(found.note))));
-  else if (used.length && !used.some((each) => sameAddress(each, page.url))) {
+  else if (!page.read && used.length && !used.some((each) => sameAddress(each, page.url))) {
     const of = found.method === "words" ? "the words of this page" : used.slice(0, 3).map(shown).join(", ") + (used.length > 3 ? " …" : "");
     parts.push(element("p", { className: "soft" }, "asked with: ", element("bdi", {}, of)));
   }

@@ -2,7 +2,8 @@
 
 import { plain, refusal } from "./addresses.js";
 import { drawAnswers, drawNote, element } from "./draw.js";
-import { related, relatedToRecord, search, Trouble } from "./server.js";
+import { forget, latest, visits } from "./history.js";
+import { recommend, related, relatedToRecord, search, Trouble } from "./server.js";
 import { allowed, allowHost, load, settings, whenChanged } from "./settings.js";
 
 const browser = globalThis.browser ?? globalThis.chrome;
@@ -25,8 +26,9 @@ function walk(page, { anew = false, quietly = false } = {}) {
 async function show({ quietly = false } = {}) {
   const page = trail.at(-1);
   $("#back").disabled = trail.length < 2;
-  const refused = page.words ? "" : refusal(page.url);
-  if (page.words) await answered(page, (signal) => search(settings, page.words, signal));
+  const refused = page.words || page.read ? "" : refusal(page.url);
+  if (page.read) await answered(page, (signal) => recommend(settings, page.read, signal));
+  else if (page.words) await answered(page, (signal) => search(settings, page.words, signal));
   else if (refused) {
     asking.abort();
     document.body.classList.remove("busy");
@@ -104,6 +106,22 @@ function readPage(most) {
   const links = [...document.links].filter((each) => each.protocol.startsWith("http") && each.href.length < 1000);
   const told = links.slice(0, most).map((each) => ({ url: each.href, text: each.textContent.trim().slice(0, 100) }));
   return { url: location.href, title: document.title.slice(0, 300), links: told };
+}
+
+// The reading history
+
+async function forYou() {
+  const read = latest(await visits());
+  if (read.length) return walk({ url: "", title: "what you read", read }, { anew: true });
+  drawNote(null, { lines: ["Your reading history is empty.", "Read some pages, and ask again."], walk });
+}
+
+async function switchHistory(on) {
+  const may = !on || (await allowTabs()); // the permission first, as above
+  $("#history").checked = on && may;
+  await settings.keep({ history: on && may });
+  if (!settings.history) await forget();
+  $("#foryou").hidden = !settings.history;
 }
 
 // The tab
@@ -211,6 +229,10 @@ async function begin() {
   $("#follow").checked = settings.follow;
   $("#follow").addEventListener("change", (event) => switchFollowing(event.target.checked));
   $("#ask").addEventListener("click", askAboutTab);
+  $("#history").checked = settings.history;
+  $("#history").addEventListener("change", (event) => switchHistory(event.target.checked));
+  $("#foryou").hidden = !settings.history;
+  $("#foryou").addEventListener("click", forYou);
   $("#back").addEventListener("click", () => (trail.pop(), show()));
   $("#typed").addEventListener("submit", typed);
   document.addEventListener("keydown", key);

@@ -45,6 +45,12 @@ export function relatedToRecord(settings, record, signal) {
   return ask(settings, "/api/related", wishes(settings), { signal, method: "POST", body });
 }
 
+/** Pages for somebody who has read these, each { url, date, dwell }, the latest last. */
+export function recommend(settings, visits, signal) {
+  const read = visits.flatMap(({ url, date, dwell }) => [["url", url], ["date", date.slice(0, 19)], ["dwell", String(Math.round(dwell))]]);
+  return ask(settings, "/api/recommend", [...read, ["decay", "0.9"], ...Object.entries(wishes(settings))], { signal });
+}
+
 /** The pages that have some words. */
 export function search(settings, q, signal) {
   return ask(settings, "/api/search", { q, ...wishes(settings) }, { signal });

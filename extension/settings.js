@@ -1,5 +1,6 @@
 // The settings, kept in this browser (not in anybody's account), and the form for them.
 
+import { drawHistory } from "./history.js";
 import { DEFAULT_SERVER, FOREIGN, isOpen, originOf, serverOf, store, Trouble } from "./server.js";
 
 const browser = globalThis.browser ?? globalThis.chrome;
@@ -10,6 +11,7 @@ export const settings = {
   server: DEFAULT_SERVER,
   follow: false,
   elsewhere: false,
+  history: false,
   k: 10,
   async keep(some) {
     Object.assign(this, some);
@@ -34,9 +36,9 @@ export function whenChanged(act) {
 
 /** Read what is kept, and make the form work. */
 export async function load() {
-  const kept = await browser.storage.local.get(["server", "follow", "elsewhere", "k"]);
+  const kept = await browser.storage.local.get(["server", "follow", "elsewhere", "history", "k"]);
   for (const [name, value] of Object.entries(kept)) if (typeof value === typeof settings[name]) settings[name] = value;
-  if (settings.follow && !(await browser.permissions.contains({ permissions: ["tabs"] }))) settings.follow = false;
+  if (!(await browser.permissions.contains({ permissions: ["tabs"] }))) settings.follow = settings.history = false;
   $("#gear").addEventListener("click", () => open($("#settings").hidden));
   $("#cancel").addEventListener("click", () => open(false));
   $("#setting").addEventListener("submit", save);
@@ -49,6 +51,7 @@ function open(on) {
   $("#server").value = settings.server;
   $("#elsewhere").checked = settings.elsewhere;
   $("#k").value = settings.k;
+  drawHistory($("#read"));
   say("");
   $("#server").focus();
 }

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "system", "budget", "log", "text", "parameters", "registry", "pages", "sources", "kernels", "graph",
-    "words",
+    "errors", "system", "budget", "log", "text", "parameters", "plugins", "registry", "pages", "sources", "kernels",
+    "graph", "words",
     "related.ranks", "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot",
     "results", "evaluate", "site", "spark", "operations", "warm", "serving", "front ends", "sample", "__main__",
 )  # fmt: skip
-FRONT_ENDS = ("cli", "http", "mcp", "python")
+FRONT_ENDS = ("cli", "http", "mcp", "generators", "python")
 STARTED = {("cli", "http.access"), ("cli", "http.run"), ("cli", "http.settings"), ("cli", "mcp.run")}
 """What one front end may use of another: `cocite serve` and `cocite mcp` start the servers."""
 LAZILY = {("pages", "kernels"), ("sources", "kernels")}

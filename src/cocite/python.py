@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
 from os import PathLike
@@ -42,17 +42,19 @@ from cocite.operations.words.communities import CommunitiesFound, FindCommunitie
 from cocite.operations.words.keywords import FindKeywords, KeywordsFound, KeywordsOfPage, keywords_of_page
 from cocite.operations.words.search import SearchPages
 from cocite.parameters import Parameter
+from cocite.plugins import loaded
 from cocite.related import methods
 from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
 from cocite.results.ask import check_address
 from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.history import check_weight
+from cocite.results.recommendations import Recommendations
+from cocite.results.visits import Visit, check_weight, read_history, visit_of, weights_of
 from cocite.web import Web
 from cocite.words.keywords import KeywordIndex
 from cocite.words.search import SEARCH, SearchIndex
 
-Weights = Mapping[str, float] | Iterable[str | tuple[str, float]]
+History = Mapping[str, float] | Iterable[str | tuple[str, float] | Visit | Mapping[str, Any]] | PathLike[str]
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 ResultT = TypeVar("ResultT")
 
@@ -149,6 +151,14 @@ class StoreRank(Ranked):
 class Store(Web):
     """A store, ready for questions."""
 
+    def __getattr__(self, name: str) -> Any:
+        """The operation of a plugin, which isn't a method of the class: plugins are read when one is asked for."""
+        operation = None if name.startswith("_") else loaded("operations", name.replace("_", " "))
+        operation = operation or (None if name.startswith("_") else loaded("operations", name))
+        if operation is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return partial(asks(operation, object), self)
+
     def _repr_html_(self) -> str:
         return self.graph._repr_html_()
 
@@ -162,7 +172,9 @@ class Store(Web):
         if callable(given.get("criterion", "")) or given.get("criterion", "") is None:
             fields["rating"] = given.pop("criterion")
         if operation is Related:
-            given["history"] = tuple(entries_of(given.get("history", ())))
+            given["history"] = tuple(weights_of(visits_of(given.get("history", ()))))
+        if operation is Recommend:
+            fields["visits"] = tuple(visits_of(given.pop("history", ())))
         declared = {each.name: each for each in declared_by(operation)}
         more = {name: entries_in(given.pop(name)) for name in list(given) if name not in declared}
         given = {name: each for name, each in given.items() if each is not None or declared[name].default is not None}
@@ -200,6 +212,12 @@ class Store(Web):
 
         A `history` is pages with weights, such as `{"nytimes.com": 3, "bmw.com": 1}`.""",
     )
+    recommend = asks(
+        Recommend,
+        Recommendations,
+        """`history` is addresses, a mapping of addresses to weights, or records: `[{"url": "nytimes.com", "date":
+        "2026-05-17", "dwell": 90}]`; or the path of a file. The result has `groups` and `keywords`, too.""",
+    )
     compare = asks(Compare, Comparison, "The result has `by_method`, `votes()` and `overlap(one, other)`.")
     similarity = asks(Similarity, SimilarityResult, "`float()` of the result is the score.")
     hubs = asks(Hubs, Answers, "`criterion` may also be a function of (web, page numbers) that rates pages.")
@@ -220,11 +238,6 @@ class Store(Web):
     add = asks(Add, BuildResult, "Open the store again to see what was added.")
     remove = asks(Remove, BuildResult, "Open the store again to see it without them.")
     compact = asks(Compact, BuildResult, "The store has the same pages; open it again to read the new base.")
-
-    @made_from(Recommend)
-    def recommend(self, history: Weights, k: int = 10, **options: Any) -> Answers:
-        """`history` is a mapping of addresses to weights, or addresses: `web.recommend({"nytimes.com": 3})`."""
-        return self.related(history=history, k=k, **options)
 
     @made_from(Cluster)
     def cluster(self, *places: Any, **given: Any) -> list[tuple[tuple[str, ...], list[str]]]:
@@ -267,18 +280,25 @@ def entries_in(value: Any) -> Any:
     return [f"{page}\t{block}" for page, block in value.items()] if isinstance(value, Mapping) else value
 
 
-def entries_of(given: Weights) -> list[tuple[str, float]]:
-    """Addresses with weights, from a mapping of weights, from addresses, or from pairs."""
-    pairs = given.items() if isinstance(given, Mapping) else given
-    entries = []
-    for each in pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs]:
-        address, weight = (each, 1.0) if isinstance(each, str) else each if isinstance(each, tuple) else (None, None)
-        if not isinstance(address, str):
-            raise BadParameter(
-                f"a history must be a mapping of addresses to weights, or a list of addresses, not {each!r:.100}"
-            )
-        entries.append((address, check_weight(weight, f"the weight of {address!r:.200}")))
-    return entries
+def visits_of(given: History) -> list[Visit]:
+    """The visits of a history: a file, a mapping of weights, addresses, pairs with weights, or records."""
+    if isinstance(given, PathLike):
+        return read_history(Path(given))
+    pairs: Any = given.items() if isinstance(given, Mapping) else given
+    return [_visit(each) for each in (pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs])]
+
+
+def _visit(given: Any) -> Visit:
+    if isinstance(given, Visit):
+        return given
+    if isinstance(given, Mapping):
+        return visit_of(given, "a record of the history")
+    address, weight = (given, 1.0) if isinstance(given, str) else given if isinstance(given, tuple) else (None, None)
+    if not isinstance(address, str):
+        raise BadParameter(
+            f"a history must be a mapping of addresses to weights, or a list of addresses, not {given!r:.100}"
+        )
+    return Visit(address, check_weight(weight, f"the weight of {address!r:.200}"))
 
 
 def open(path: str | Path) -> Store:

@@ -391,3 +391,38 @@ def test_nothing_but_text_goes_into_the_page() -> None:
     )
     assert set(re.findall(r"https?://[\w.:]+", together)) == {"http://127.0.0.1:8000"}
     assert [name for name, text in source.items() if "fetch(" in text] == ["server.js"]
+
+
+def test_a_reading_history_is_kept_only_where_it_is_switched_on(following: Extended) -> None:
+    """Off: nothing is kept. On: visits are shown, sent by a press, and deleted by one."""
+    panel = following.panel()
+    kept = "chrome.storage.local.get('read').then(found => (found.read ?? []).map(each => each.url))"
+    assert panel.is_hidden("#foryou")
+    tab = following.visit(HUGO)
+    tab.wait_for_timeout(2500)
+    tab.goto(JEKYLL)
+    tab.wait_for_timeout(300)
+    assert panel.evaluate(kept) == []
+    panel.evaluate("document.querySelector('#history').click()")
+    until(panel, "!document.querySelector('#foryou').hidden")
+    tab.bring_to_front()
+    tab.goto(HUGO)
+    tab.wait_for_timeout(2500)
+    tab.goto(JEKYLL)
+    tab.wait_for_timeout(500)
+    assert HUGO in panel.evaluate(kept)
+    assert [each for each in following.asked if "/api/" in each] == []
+    panel.bring_to_front()
+    panel.click("#foryou")
+    until(panel, "!!document.querySelector('.answers')")
+    assert panel.inner_text("h1") == "After what you read"
+    assert "Because you read Hugo" in panel.locator(".why summary").first.inner_text()
+    assert len(following.asked) == 1 and "/api/recommend?url=https%3A%2F%2Fhugo.example" in following.asked[0]
+    panel.click("#gear")
+    until(panel, "!!document.querySelector('#forget')")
+    assert "Hugo" in panel.inner_text("#read")
+    panel.click("#forget")
+    until(panel, "!document.querySelector('#forget')")
+    assert panel.evaluate(kept) == []
+    panel.click("#history")
+    until(panel, "document.querySelector('#foryou').hidden")

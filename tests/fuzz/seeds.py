@@ -93,6 +93,7 @@ TARGETS = """/ /compare?url=birds.example&with=fish.example /picture?url=birds.e
 /api/communities?url=birds.example /api/compare?url=birds.example&with=fish.example
 /api/filter?url=birds.example&q=feathers /api/hubs?url=birds.example&k=3 /api/store /api/keywords?q=birds
 /api/links?url=birds.example /api/methods /api/recommend?url=birds.example&url=robin.example /api/search?q=birds
+/recommend?url=robin.example&like=wren.example&decay=0.5 /api/recommend?url=birds.example&date=2026-05-17&dwell=9
 /api/related?url=robin.example&method=cocitation&k=5 /api/related?url=birds.example&lang=en&since=2020-01-01
 /api/related?url=https%3A%2F%2Fwren.example%2F&method=walk(least=0.1)&explain=true"""
 RECORD = b'{"url": "https://new.example/", "title": "Birds", "links": [{"url": "https://robin.example/", "block": 0}]}'
@@ -100,6 +101,7 @@ REQUESTS = (
     *(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % target.encode() for target in TARGETS.split()),
     b"POST /api/related?k=3 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b"Content-Length: %d\r\n\r\n%s" % (len(RECORD), RECORD),
+    b'POST /findSimilar HTTP/1.1\r\nHost: localhost\r\nContent-Length: 24\r\n\r\n{"url": "robin.example"}',
     b"POST /api/related HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     b"OPTIONS /api/related HTTP/1.1\r\nHost: localhost\r\nOrigin: https://a.example\r\n\r\n",
     b"HEAD / HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nAccept: text/html\r\n\r\n"
@@ -112,6 +114,11 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     **{name: file.examples for name, file in FILES.items()},
     "bvgraph": (bvgraph([[1, 2, 3, 4, 5], [0, 2, 3, 4, 5], [7], [], [0, 1, 2, 3, 6], [4], [5, 7], [6]]),),
     "clicks": (b"https://a.example/\thttps://b.example/\t7\n", b"a;b;<;c\na;c\n", b"a\tb\tlink\t7\n"),
+    "history": (
+        b"a.example\t2\t2026-05-17\t90\n", b"url,date,dwell\na.example,1778976000,30\n",
+        b'["a.example", {"url": "b.example"}]', b'{"url": "a.example", "captured": "2026-05-17"}\n',
+        b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF=https://a.example/>a</A>",
+    ),
     "request": REQUESTS,
     "kernels": tuple(bytes([number]) for number in range(40)),
     "store": (bytes(range(20)), bytes([7, 0, 0, 0, 255] * 6)),

@@ -10,13 +10,15 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from cocite.errors import BadAddress, BadSource
+from cocite.errors import BadAddress, BadParameter, BadSource
 from cocite.pages.address import canonical
+from cocite.results.visits import read_history, weights_of
 from cocite.sources.clicks import read_clicks
 from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
@@ -81,6 +83,16 @@ def clicks(data: bytes) -> None:
             assert all(0 <= page < len(trail.pages) for step in trail.steps for page in step), "a step to no page"
 
 
+def history(data: bytes) -> None:
+    """Every visit of a history can be weighed."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder, suppress(BadParameter):
+        path = Path(folder) / "history"
+        path.write_bytes(data)
+        visits = read_history(path)
+        assert visits and all(each.url and each.weight > 0 for each in visits), "a visit without address or weight"
+        assert all(isfinite(weight) and weight > 0 for _, weight in weights_of(visits, 30.0, 0.5)), "no weight"
+
+
 def consume(path: Path, kind: str) -> int:
     """Read a source to its end; how many links it has."""
     links = 0
@@ -120,6 +132,7 @@ TARGETS: dict[str, Target] = {
     "url": url,
     "html": html,
     "clicks": clicks,
+    "history": history,
     **{name: file_of(file.kind, file.name) for name, file in FILES.items()},
     "bvgraph": bvgraph,
     "request": request,

@@ -71,6 +71,8 @@ class Response(NamedTuple):
 class Asking:
     """A server in this process; what is written to its log is in `log`."""
 
+    client = "192.0.2.1"  # who asks
+
     def __init__(self, store: Path, **settings: Any) -> None:
         self.runner = asyncio.Runner()
         self._written = io.BytesIO()
@@ -108,7 +110,7 @@ class Asking:
         scope = {
             "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query.encode(),
             "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
-            "client": ("192.0.2.1", 1), "server": ("test", 80), "scheme": "http", "http_version": "1.1",
+            "client": (self.client, 1), "server": ("test", 80), "scheme": "http", "http_version": "1.1",
             "root_path": "", "asgi": {"version": "3.0"},
         }  # fmt: skip
         sent: list[Any] = []

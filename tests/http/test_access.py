@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cocite.cli.tasks.serve import origins
 from cocite.errors import BadParameter
 from cocite.http import access
 from cocite.http.access import Access, Rate, read_keys
@@ -129,3 +130,14 @@ def test_the_client_behind_a_proxy(made: Path) -> None:
     server = Server(Settings(made, proxies=("192.0.2.0/24",)), SharedCounters())
     config: Any = server.config
     assert config.proxy_headers and config.forwarded_allow_ips == ["192.0.2.0/24"]
+
+
+def test_origins_that_may_be_allowed() -> None:
+    assert origins(["https://example.org", "app://obsidian.md", "*"]) == (
+        "https://example.org",
+        "app://obsidian.md",
+        "*",
+    )
+    for wrong in ("example.org", "https://example.org/", "ftp://example.org", "app://x/y"):
+        with pytest.raises(BadParameter, match="must be an origin"):
+            origins([wrong])

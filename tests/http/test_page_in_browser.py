@@ -14,6 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from cocite.evaluate.study import new, write
+from cocite.graph.clicks import open_clicks
+from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.web import Web
 from tests.conftest import long, smoke
@@ -43,6 +45,7 @@ VIEWS = {
     "several": f"/?{ASK}&url=jekyll.example&not=lato.example&per_site=2",
     "groups": f"/?{ASK}&group=true",
     "compare": f"/compare?{ASK}",
+    "recommend": f"/recommend?{ASK}&url=jekyll.example&like=pelican.example",
     "picture": f"/picture?{ASK}",
     "crowd": f"/picture?url={STONE}",
     "hubs": f"/hubs?{ASK}",
@@ -452,3 +455,24 @@ def test_the_study_is_rated_without_scripts(opening: Opening, base: str) -> None
     assert "Everything is rated" in page.locator("main").inner_text()
     page.goto(f"{base}/study?at=1")
     assert page.locator("input:checked").count() == page.locator(".rate").count()
+
+
+def test_a_result_that_is_opened_is_recorded(browser: Any, fast_root: Path) -> None:
+    """A real click in a real browser, with the headers that it sends, and what the store has afterwards."""
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        store = Path(folder) / "web.cocite"
+        make(store, PAGES)
+        with serving(store, Path(folder), "--record-clicks") as (server, _):
+            page = browser.new_page()
+            page.route("https://jekyll.example/**", lambda route: route.fulfill(body="<title>Jekyll</title>"))
+            page.goto(f"{server.address}/?{ASK}")
+            with page.expect_request("**/clicked?*") as sent:
+                page.click("text=Jekyll >> nth=0")
+            assert sent.value.response().status == 200
+            for _ in range(200):
+                graph = Graph(store)
+                if (after := open_clicks(graph).after(graph.find(HUGO))).steps.sum():
+                    break
+                page.wait_for_timeout(100)
+            page.close()
+        assert [graph.address(int(each)) for each in after.pages] == ["https://jekyll.example/"]

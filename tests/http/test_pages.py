@@ -36,6 +36,8 @@ VIEWS = {
     f"/picture?{ASK}": "Around",
     f"/hubs?{ASK}": "Hubs around",
     f"/hubs?{ASK}&authorities=on": "Authorities around",
+    f"/recommend?{ASK}": "Recommended after",
+    f"/recommend?{ASK}&url=wren.example&like=birds.example&not=fish.example&decay=0.5": "Recommended after 2 pages",
     f"/keywords?{ASK}": "Keywords of",
     "/keywords?q=birds": "Keywords beside",
     "/keywords": "Keywords",
@@ -51,7 +53,7 @@ ODD = (
     "", "?url=", "?url=%00", "?url=%ff%fe", "?k=-1", "?url=%F0%9F%90%A6&k=9999999", "?q=a&url=b", "?a=b" + "&a=b" * 500,
     "?method=%29%28&url=robin.example", "?url=http://[abc", "?url=http://a%E2%84%80b.com/", "?url=a.example&not=https://]",
 )  # fmt: skip
-DEEP = ("/?", "/picture?", "/compare?", "/hubs?", "/keywords?", "/communities?")
+DEEP = ("/?", "/recommend?", "/picture?", "/compare?", "/hubs?", "/keywords?", "/communities?")
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 
@@ -357,3 +359,12 @@ def test_long_addresses_do_not_hold_up_the_event_loop(
     at_loop = made_of.pop(threading.get_ident(), [])
     assert all(length < 100 for length in at_loop), "a page about 60 kB was made by the event loop"
     assert at_loop or made_of, "no page was made"
+
+
+def test_recommendations_have_keywords_groups_and_feedback(asking: Asking) -> None:
+    page = Reader(asking.get(f"/recommend?{ASK}&url=wren.example").text)
+    assert "Because you read" in page.text and "Related keywords" in page.text
+    buttons = {(has.get("name"), has.get("class")) for tag, has in page.tags if tag == "button"}
+    assert {("like", "add"), ("not", "not")} <= buttons
+    more = asking.get(f"/recommend?{ASK}&like=wren.example")
+    assert more.status == 200 and 'name="like" value="wren.example"' in more.text, "the next question keeps it"

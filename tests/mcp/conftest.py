@@ -12,7 +12,9 @@ import pytest
 from mcp.server import Server
 from mcp_types import CallToolResult
 
+from cocite.cli.tasks.demo import sample_pages
 from cocite.mcp.server import CurrentStore, assistant_server
+from cocite.python import build
 from mcp import Client
 from tests.graph.webs import make
 from tests.http.conftest import PAGES
@@ -32,6 +34,16 @@ def server(birds: Path) -> Server[Any]:
     store = CurrentStore(birds)
     store.preparing.join()  # what is asked before goes by links alone
     return assistant_server(store, timeout=120)
+
+
+@pytest.fixture(scope="session")
+def sample(fast_root: Path) -> Iterator[Server[Any]]:
+    """A server of the sample web."""
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        build([str(sample_pages())], Path(folder) / "web.cocite")
+        store = CurrentStore(Path(folder) / "web.cocite")
+        store.preparing.join()
+        yield assistant_server(store, timeout=120)
 
 
 def calls(to: Any, *questions: tuple[str, dict[str, Any]]) -> list[CallToolResult]:

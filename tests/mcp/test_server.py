@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -14,15 +15,19 @@ from hypothesis import strategies as st
 from mcp.server import Server
 
 from cocite.errors import BadParameter, UnknownPage
-from cocite.mcp.results import quoted
+from cocite.mcp.results import PagesShape, quoted, snippet_of
 from cocite.mcp.run import security_of
 from cocite.mcp.server import CurrentStore, advice_for, assistant_server
+from cocite.mcp.tokens import tokens
+from cocite.results.answer import Reason
 from mcp import Client
 from tests.http.conftest import BIRDS, EVIL
 from tests.http.test_store import EAGLE, add_eagle
 from tests.mcp.conftest import call, text
 
-TOOLS = {"related_pages", "compare", "hubs", "communities", "filter_pages", "keywords", "links"}
+TOOLS = {
+    "related_pages", "recommend", "search", "compare", "hubs", "communities", "filter_pages", "keywords", "links",
+}  # fmt: skip
 ROBIN, WREN = "https://robin.example/", "https://wren.example/"
 
 
@@ -54,8 +59,8 @@ def test_every_tool_has_a_schema_and_a_description(server: Server[Any]) -> None:
         assert tool.output_schema["type"] == "object" and tool.annotations.read_only_hint
         for argument in tool.input_schema["properties"].values():
             assert argument["description"]
-            assert argument["type"] in ("boolean", "array", "string", "integer")
-            bounds = {"array": "maxItems", "string": "maxLength", "integer": "maximum"}
+            assert argument["type"] in ("boolean", "array", "string", "integer", "number")
+            bounds = {"array": "maxItems", "string": "maxLength", "integer": "maximum", "number": "maximum"}
             assert argument["type"] == "boolean" or bounds[argument["type"]] in argument or "enum" in argument
 
 
@@ -210,3 +215,79 @@ def test_near_addresses_are_named_once() -> None:
     error = UnknownPage("'Phisics' is not in this store; did you mean Physics?", ["Physics"])
     expected = "'Phisics' is not in this store. Nearest known addresses: Physics. Ask again with one of them."
     assert advice_for(error) == expected
+
+
+def test_recommendations(server: Server[Any]) -> None:
+    found = ask(server, "recommend", urls=[ROBIN, WREN], dates=["2020-01-01", "2026-01-01"], dwell=[5, 300], k=3)
+    assert not {ROBIN, WREN} & {page["url"] for page in found["pages"]}
+    assert found["pages"][0]["why"][0].startswith("Because you read ")
+    assert sorted(rank for group in found["groups"] for rank in group["ranks"]) == [1, 2, 3]
+    assert found["keywords"] and found["coverage"] == [f"{ROBIN}: 6 in-links; thin", f"{WREN}: 5 in-links; thin"]
+    told = text(call(server, "recommend", {"urls": [ROBIN, WREN], "k": 3}))
+    assert "keywords: " in told and "coverage: " in told
+    assert "2 dates for 1 page" in refused(server, "recommend", urls=[ROBIN], dates=["2020", "2021"])
+    less = ask(server, "recommend", urls=[ROBIN], not_urls=[WREN])
+    assert WREN not in [page["url"] for page in less["pages"]]
+    assert ask(server, "recommend", urls=[ROBIN], like_urls=[WREN])["pages"]
+
+
+def test_search_with_snippets(server: Server[Any]) -> None:
+    found = ask(server, "search", query="feathers", k=3)
+    assert found["method"] == "search" and "feathers" in found["pages"][0]["snippet"]
+    assert BIRDS in [page["url"] for page in found["pages"]]
+    only = ask(server, "search", query="feathers", site=["birds.example"])
+    assert [page["url"] for page in only["pages"]] == [BIRDS]
+    assert "needs a query page" in refused(server, "search", query="feathers", unlinked=True)
+
+
+def test_a_snippet_has_the_word_that_was_searched_for() -> None:
+    told = "T. " + "word " * 200 + "albatross and gull"
+    graph = SimpleNamespace(texts=True, text=lambda page: told)
+    web: Any = SimpleNamespace(graph=graph)
+    assert snippet_of(web, 0, "T").startswith("word word")
+    found = snippet_of(web, 0, "T", "gull albatross")
+    assert found.startswith("…") and "albatross" in found and len(found) <= 140
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"), [("related_pages", {"links": [WREN]}), ("related_pages", {"text": "feathers"})]
+)
+def test_a_page_that_the_store_has_never_seen(server: Server[Any], tool: str, given: dict[str, Any]) -> None:
+    new = "https://new.example/page"
+    found = ask(server, tool, urls=[new], k=3, **given)
+    assert found["pages"] and f"{new} isn't in this store; these results are for its" in found["note"]
+    assert found["coverage"] == [f"{new}: not in this store"]
+    assert "give links or text" in refused(server, tool, urls=["https://zzzz.qq/"])
+
+
+def test_tokens_by_the_rule() -> None:
+    assert tokens("") == 0
+    assert tokens("four letters") == 3  # four, lett, ers
+    assert tokens("https://a.example/") == 2 + 3 + 1 + 1 + 2 + 1  # http s, :// , a, ., exam ple, /
+    assert tokens("鳥と魚") == 3
+
+
+@given(st.integers(100, 3000))
+def test_an_answer_stays_within_its_budget(budget: int) -> None:
+    page = {"url": "https://a.example/" + "x" * 40, "title": "T " * 30, "score": 1.0, "snippet": "word " * 25}
+    why = [Reason(kind="x", text="Listed together on 3 of 5 pages, e.g. A list of many things " * 2)]
+    pages = [{**page, "reasons": why} for _ in range(30)]
+    made = PagesShape.model_validate(
+        {"query": ["https://a.example/"], "asked_instead": [], "method": "auto", "pages": pages, "coverage": []}
+    )
+    made.fit(budget)
+    assert tokens(str(made)) <= budget or len(made.pages) == 1
+    if len(made.pages) < 30:
+        assert made.note == f"Dropped to stay within {budget:,} tokens: {30 - len(made.pages)} results"
+        assert not any(each.snippet for each in made.pages)
+
+
+def test_ten_results_with_reasons_take_at_most_1200_tokens(sample: Server[Any]) -> None:
+    for tool, arguments in {
+        "related_pages": {"urls": ["nytimes.com"]},
+        "recommend": {"urls": ["bmw.com", "lufthansa.com", "nytimes.com"]},
+        "search": {"query": "newspaper"},
+    }.items():
+        result = call(sample, tool, {**arguments, "k": 10})
+        assert len((result.structured_content or {})["pages"]) == 10, tool
+        assert tokens(text(result)) <= 1200, tool

@@ -8,6 +8,7 @@ import pytest
 
 from cocite.related import evidence
 from cocite.related.evidence import (
+    BecauseRead,
     ByLinks,
     ContextWords,
     Evidence,
@@ -127,6 +128,7 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
     (SameNameListed(through=2, share=0.1), "The query page is listed with T2, which has the same name",
      {"through": "u2", "share": 0.1}),
     (SameHost(share=1.0), "On the same host", {"share": 1.0}),
+    (BecauseRead(pages=(2, 0)), "Because you read T2 and u0", {"pages": ("u2", "u0")}),
     (HomePage(share=0.1), "Home page of its host", {"share": 0.1}),
 ]  # fmt: skip
 
@@ -147,7 +149,7 @@ def test_every_type_is_here() -> None:
         "stands for near-duplicates", "reached by links", "like a related page", "sites cited alike",
         "keywords in common", "keywords alike", "keywords apart", "links to pages alike", "linked by pages alike",
         "same name", "beside the same name", "its name beside", "same host", "first page of its host",
-        "links", "words", "company", "usage",
+        "links", "words", "company", "usage", "read",
     }  # fmt: skip
 
 

@@ -3,53 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cocite.errors import BadParameter, UnknownPage
-from cocite.python import entries_of
+from cocite.operations.pages.unseen import ask_unseen
+from cocite.python import visits_of
 from cocite.related import methods
 from cocite.results.ask import ask, question
-from cocite.results.history import find_history, read_history
+from cocite.results.history import find_history
+from cocite.results.present import briefly
+from cocite.results.visits import Visit
+from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.results.conftest import FOUR, OTHERS
 
 
-def test_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "history.tsv"
-    file.write_text("\ufeff# read lately\nq.example\t2.5\n\n https://other0.example/ \nmany.example/0\t 1 \n", "utf-8")
-    assert read_history(file) == [("q.example", 2.5), ("https://other0.example/", 1.0), ("many.example/0", 1.0)]
-
-
-@pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much", "1e10"])
-def test_a_file_with_a_wrong_weight(tmp_path: Path, weight: str) -> None:
-    file = tmp_path / "history.tsv"
-    file.write_text(f"a.example\t1\nq.example\t{weight}\n")
-    with pytest.raises(BadParameter, match=r"line 2 of .*: a weight must be a number above 0, not "):
-        read_history(file)
-
-
-def test_files_that_are_not_histories(tmp_path: Path) -> None:
-    (tmp_path / "empty").write_text("# nothing\n")
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00\x80")
-    for name, message in (
-        ("empty", "contains no address"),
-        ("bytes", "cannot read the history"),
-        ("none", "cannot read the history"),
-    ):
-        with pytest.raises(BadParameter, match=message):
-            read_history(tmp_path / name)
-
-
 def test_in_python() -> None:
-    assert entries_of({"a.example": 3}) == [("a.example", 3.0)]
-    assert entries_of(["a.example", ("b.example", 0.5)]) == [("a.example", 1.0), ("b.example", 0.5)]
-    assert entries_of("a.example") == [("a.example", 1.0)]
-    for wrong in ([5], [("a.example", "x")], [(5, 1.0)], {"a.example": True}, [None]):
+    assert visits_of({"a.example": 3}) == [Visit("a.example", 3.0)]
+    assert visits_of(["a.example", ("b.example", 0.5)]) == [Visit("a.example"), Visit("b.example", 0.5)]
+    assert visits_of("a.example") == [Visit("a.example")]
+    assert visits_of([{"url": "a.example", "dwell": 5}, Visit("b.example")]) == [
+        Visit("a.example", dwell=5.0), Visit("b.example")
+    ]  # fmt: skip
+    for wrong in ([5], [("a.example", "x")], [(5, 1.0)], {"a.example": True}, [None], [{"dwell": 5}]):
         with pytest.raises(BadParameter):
-            entries_of(wrong)  # type: ignore[arg-type]
+            visits_of(wrong)  # type: ignore[arg-type]
 
 
 def test_pages_named_twice_and_unknown_ones(web: Web) -> None:
@@ -102,3 +82,26 @@ def test_addresses_beside_a_history_weigh_one(web: Web) -> None:
     assert both.history.weights == (2.0, 1.0)
     with pytest.raises(UnknownPage):  # an address that was asked for has to be there, one that was read need not
         question(web.graph, ["no.example"], [], [("q.example", 2.0)])
+
+
+def test_reasons_name_the_pages_that_gave_most_of_the_score(web: Web) -> None:
+    """The truth: each page of the history asked alone, its score times its weight."""
+    history = {"q.example": 3.0, "other0.example": 1.0, "other1.example": 1.0}
+    method = methods.method("cocitation")
+    asked = question(web.graph, [], [], list(history.items()))
+    found, several = ask(web, asked, method, 100), 0
+    alone = {web.graph.address(web.graph.find(url)): scores(web, "cocitation", url) for url in history}
+    weights = dict(zip(alone, history.values(), strict=True))
+    for answer in found:
+        given = {url: weights[url] * alone[url].get(answer.url, 0.0) for url in alone}
+        first, *reasons = answer.reasons
+        assert (first.kind, first.text[:16]) == ("read", "Because you read")
+        assert set(first.pages) <= {url for url in given if given[url] >= 0.25 * max(given.values())}
+        assert given[first.pages[0]] == max(given.values())
+        assert reasons
+        assert {reason.query for reason in reasons if reason.query} <= set(first.pages)
+        several += len(first.pages) > 1
+    assert several
+    assert briefly(found[0]).startswith("Because you read ")
+    linked = ask_unseen(web, Page("https://new.example/", links=[Link(url) for url in alone]), method)
+    assert all(reason.kind != "read" for answer in linked for reason in answer.reasons)

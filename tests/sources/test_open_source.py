@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -286,24 +286,37 @@ def test_a_kind_that_cannot_read_a_file_does_not_keep_it_from_later_kinds(
         kinds.detect_kind(tmp_path / "x.json")
 
 
-class AddressPlugin:
-    """An entry point of the example in the docstring of `cocite.sources`."""
+def plugged(recognises: Callable[[Path, bytes], bool]) -> SourceKind:
+    """The example in the docstring of `cocite.sources`."""
 
-    def load(self) -> SourceKind:
-        def read(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Page]:
-            yield Page(options.base or "https://x.example/", links=[Link(x) for x in path.read_text().split()])
+    def read(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Page]:
+        yield Page(options.base or "https://x.example/", links=[Link(x) for x in path.read_text().split()])
 
-        return SourceKind("addresses", "one per line", lambda path, head: head.startswith(b"https://"), read)
+    return SourceKind("addresses", "one per line", recognises, read)
 
 
 def test_a_plugin_adds_a_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "entry_points", lambda group: [AddressPlugin()] if group == "cocite.sources" else [])
+    added = plugged(lambda path, head: head.startswith(b"https://"))
+    monkeypatch.setattr(kinds, "all_loaded", lambda kind: {"addresses": added} if kind == "sources" else {})
     source_kinds.cache_clear()
     try:
         (tmp_path / "list.txt").write_text("https://a.example/\nhttps://b.example/\n")
         source = open_source(str(tmp_path / "list.txt"), ReadReport())
         assert (source.kind, counts(source)) == ("addresses", (1, 2))
         assert counts(open_source(str(tmp_path), ReadReport())) == (1, 2)
+    finally:
+        source_kinds.cache_clear()
+
+
+def test_a_plugin_that_fails_on_a_file_is_not_its_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(kinds, "all_loaded", lambda kind: {"addresses": plugged(lambda path, head: 1 / 0 > 1)})
+    source_kinds.cache_clear()
+    try:
+        (tmp_path / "edges.tsv").write_text("a\tb\nb\tc\n")
+        assert open_source(str(tmp_path / "edges.tsv"), ReadReport()).kind == "edges"
+        assert "The plugin addresses failed on" in caplog.text and "ZeroDivisionError" in caplog.text
     finally:
         source_kinds.cache_clear()
 

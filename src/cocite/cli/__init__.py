@@ -27,8 +27,9 @@ SHOWN_BY = {
     "demo": "", "get": "store.show_got", "build": "store.show_built", "add": "store.show_built",
     "remove": "store.show_built", "compact": "store.show_built", "clicks": "store.show_clicks",
     "related": "answers.show_pages",
-    "recommend": "answers.show_pages", "compare": "answers.show_comparison", "batch": "answers.show_batch",
-    "similarity": "answers.show_similarity", "methods": "store.show_methods", "evaluate": "quality.show_evaluation",
+    "recommend": "answers.show_recommended", "compare": "answers.show_comparison", "batch": "answers.show_batch",
+    "similarity": "answers.show_similarity", "methods": "store.show_methods",
+    "plugins": "store.show_plugins", "evaluate": "quality.show_evaluation",
     "reproduce": "", "hubs": "answers.show_hubs", "communities": "words.show_communities",
     "filter": "words.show_filtered", "cluster": "answers.show_groups", "search": "answers.show_found",
     "keywords": "words.show_keywords", "rank": "store.show_rank", "links": "store.show_links",
@@ -66,7 +67,7 @@ HELP_OF_HELP = "Show the help of a command."
 HELP = """Which pages are related to this page? Related pages from links, in milliseconds, with reasons.
 
 First build a store from crawls, archives, link lists or bookmarks; then ask it. Commands use the store given by -i,
-else $COCITE_INDEX, else ./web.cocite.
+else $COCITE_INDEX, else ./web.cocite. Commands of plugins aren't listed here: cocite plugins shows them.
 
 \b
 Examples:

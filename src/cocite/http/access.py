@@ -22,6 +22,7 @@ OPEN_PATHS = frozenset({"/healthz"})
 """Paths that need no key and have no rate: whoever checks a server has none."""
 WRITE_PATHS = frozenset({"/api/pages", "/api/clicks"})
 """Paths that only the write key may post to, or delete."""
+SIMILAR_PATH = "/findSimilar"
 MIN_KEY_LENGTH, MAX_KEY_LENGTH = 16, 1024
 BURST_SECONDS = 4.0
 """A client that was quiet may send the requests of this long at once."""
@@ -63,7 +64,10 @@ class Access:
             if scheme.lower() != b"bearer" or not hmac.compare_digest(sha256(given.strip()).digest(), self._write_key):
                 return NO_WRITE_KEY
         elif self._keys:
-            name = self._name_of(headers.get(b"authorization", b""))
+            sent = headers.get(b"authorization", b"")
+            if path == SIMILAR_PATH and not sent:  # its clients have a header of their own
+                sent = b"Bearer " + headers.get(b"x-api-key", b"")
+            name = self._name_of(sent)
             if name is None:
                 return NO_KEY
             client = f"key {name}"

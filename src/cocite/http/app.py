@@ -22,7 +22,7 @@ from cocite import __version__
 from cocite.errors import CociteError
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.pages import failed, failure_page, methods_page, page_reply
-from cocite.http.page.render import assets, render
+from cocite.http.page.render import assets, environment, render
 from cocite.http.page.state import PATHS, State
 from cocite.http.page.study import RatingStudy
 from cocite.http.questions import (
@@ -34,6 +34,7 @@ from cocite.http.questions import (
     route_name,
     routes,
 )
+from cocite.http.recording import ClickRecorder, may_record
 from cocite.http.responses import (
     HTML,
     INTERNAL_ERROR,
@@ -46,6 +47,7 @@ from cocite.http.responses import (
     to_json,
 )
 from cocite.http.service import Service
+from cocite.http.similar import SimilarQuestion
 from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
@@ -96,8 +98,28 @@ def make_app(service: Service) -> FastAPI:
         },
     )  # fmt: skip
 
-    if service.settings.write_key:
+    route(
+        "/findSimilar", "similar", similar, "POST", tags=["related pages"], operation_id="find_similar",
+        summary="Find related pages, asked and answered in the shape that clients of Exa use.",
+        responses=responses_of("similar"),
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": examples()["similar"]}}},
+    )  # fmt: skip
+    recording = environment().globals["recording"] = service.settings.record_clicks
+    if service.settings.write_key or recording:
         writes = Writes(service.settings.store, service.log, service.watcher.check_now)
+    if recording:
+        recorder = ClickRecorder(writes)
+
+        async def clicked(request: Request, exchange: Exchange) -> Response:
+            known = {name: Parameter(name=name, help="") for name in ("from", "to")}
+            given = query_values(request.scope["query_string"], known)
+            if not may_record(exchange.client, exchange.headers):
+                raise RefusedRequest(403, "NotLocal", "Only clicks of this machine are recorded", "Open the page there")
+            counted = recorder.record(service.web.graph, given.get("from", ""), given.get("to", ""))
+            return Reply(200, to_json({"recorded": counted}))
+
+        route("/clicked", "write", clicked, "POST")
+    if service.settings.write_key:
 
         async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
             query_values(request.scope["query_string"], {})
@@ -173,6 +195,13 @@ async def related_to_record(request: Request, exchange: Exchange) -> Response:
     return await exchange.answer(await exchange.read(partial(RecordQuestion.read, body)))
 
 
+async def similar(request: Request, exchange: Exchange) -> Response:
+    """Related pages in the shape of another service."""
+    query_values(request.scope["query_string"], {})
+    body = await body_of(request)
+    return await exchange.answer(await exchange.read(partial(SimilarQuestion.read, body)))
+
+
 async def static_file(request: Request, _: Exchange) -> Response:
     """A file of the web page."""
     return assets().get(request.path_params["name"]) or status_reply(404)
@@ -230,7 +259,7 @@ def described(given: Iterable[Parameter]) -> list[dict[str, Any]]:
 
 def responses_of(name: str) -> dict[int | str, dict[str, Any]]:
     """The answer of a route."""
-    about = examples()["answers"][name]
+    about = examples()["answers"].get(name, {"description": "The result.", "example": {}})  # that of a plugin has none
     about = {**examples()["answers"].get(about.get("same_as"), {}), **about}
     if "text" in about:
         content = {"text/plain": {"schema": {"type": "string"}, "example": about["text"]}}

@@ -23,7 +23,7 @@ from cocite.http.questions import LOAD_LEVELS, route_name, routes
 from cocite.system import resident_bytes
 
 ROUTE_LABELS = (
-    *map(route_name, routes().values()), "unseen", "write", "page", "static", "docs", "health", "metrics",
+    *map(route_name, routes().values()), "unseen", "similar", "write", "page", "static", "docs", "health", "metrics",
     "other",
 )  # fmt: skip
 STATUSES = (200, 204, 303, 304, 400, 401, 404, 405, 422, 429, 500, 503)

@@ -18,7 +18,7 @@ from cocite.errors import BadAddress, BadParameter, BadSource
 from cocite.graph.store import Graph
 from cocite.http.responses import CSV, TSV, Reply, to_json
 from cocite.operations.bounds import bounded, bounded_method, check_addresses
-from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
+from cocite.operations.declare import Operation, make, parameters_on, served_operations
 from cocite.operations.pages.related import Related
 from cocite.operations.pages.unseen import ask_unseen
 from cocite.parameters import Parameter, parameters_of
@@ -52,7 +52,7 @@ Key = tuple[Any, ...]
 @cache
 def routes() -> dict[str, type[Operation]]:
     """The operations that have a route, by path."""
-    return {each.about.route: each for each in operations_by_name().values() if each.about.route}
+    return {each.about.route: each for each in served_operations().values() if each.about.route}
 
 
 def route_name(operation: type[Operation]) -> str:

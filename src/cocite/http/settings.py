@@ -34,6 +34,7 @@ class Settings:
     rate: float = 0.0  # requests per second of one client, in each worker; 0: any number
     read_keys: Path | None = None  # the file with the keys of those who may ask; None: anybody may
     write_key: str = field(default="", repr=False)  # of those who may write; empty: nobody may
+    record_clicks: bool = False  # clicks on results are counted into the store
     metrics_port: int = 0  # 0: /metrics is at the same port as all else
     quiet: bool = False  # log failed requests only
     study: Path | None = None  # the folder of a rating study

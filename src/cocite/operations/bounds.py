@@ -29,7 +29,7 @@ FREE_NUMBERS = frozenset({"seed", "stop_degree"})  # numbers that cost nothing h
 
 def bounded(operation: Op) -> Op:
     """An operation within the bounds for strangers; raises UnknownMethod, BadParameter, BadAddress."""
-    check_addresses((*getattr(operation, "urls", ()), *getattr(operation, "exclude", ())))
+    check_addresses([url for name in ("urls", "exclude", "more_like") for url in getattr(operation, name, ())])
     given: dict[str, Any] = {}
     if method := getattr(operation, "method", ""):
         given["method"] = str(bounded_method(method)[0])

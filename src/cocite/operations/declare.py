@@ -10,7 +10,7 @@ from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
-from cocite import operations
+from cocite import operations, plugins
 from cocite.errors import BadParameter
 from cocite.parameters import Checked, Parameter, parameters_of
 
@@ -112,14 +112,22 @@ def operation(
 
 @cache
 def operations_by_name() -> dict[str, type[Operation]]:
-    """All operations: every class that is declared in a file of this folder."""
+    """All operations of cocite: every class that is declared in a file of this folder."""
     return dict(sorted(item for module in _modules() for item in _declared_in(module).items()))
+
+
+@cache
+def served_operations() -> dict[str, type[Operation]]:
+    """All operations, with those of plugins: for servers, which list them once."""
+    others = {each.about.name: each for each in plugins.all_loaded("operations").values()}
+    return {**others, **operations_by_name()}
 
 
 def operation_named(name: str) -> type[Operation] | None:
     """One operation. If a file has its name, only this file is imported, so that commands start quickly."""
     file = next((module for module in _modules() if module.rpartition(".")[2] == name.partition(" ")[0]), "")
-    return (_declared_in(file).get(name) if file else None) or operations_by_name().get(name)
+    own = (_declared_in(file).get(name) if file else None) or operations_by_name().get(name)
+    return own or plugins.loaded("operations", name)
 
 
 def _modules() -> list[str]:

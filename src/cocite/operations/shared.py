@@ -79,6 +79,12 @@ def k(
     )  # fmt: skip
 
 
+def max_tokens() -> Any:
+    """How long the answer for an assistant may be."""
+    help = "Maximum length of the answer's text in tokens; snippets, then the last results, are dropped"
+    return parameter(1200, help, minimum=100, maximum=20_000, surfaces=("mcp",))
+
+
 def group_by(**about: Any) -> Any:
     """What groups of pages are made by."""
     return parameter(

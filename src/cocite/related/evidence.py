@@ -83,6 +83,17 @@ class Evidence:
         return found
 
 
+class BecauseRead(Evidence):
+    """The pages of a reading history that gave most of the score."""
+
+    kind = "read"
+    json: ClassVar = {"pages": "pages"}
+    pages: tuple[int, ...]
+
+    def statement(self, names: PageLabels) -> str:
+        return f"Because you read {' and '.join(map(names.label, self.pages))}"
+
+
 class Listing(Evidence):
     """One page links to both."""
 

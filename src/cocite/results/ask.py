@@ -69,7 +69,7 @@ def question(
         raise (pages_meant(graph, " ".join(urls), error) if several else error) from None
     texts, seeds, read = tuple(urls), [each.page for each in found], NO_HISTORY
     if history:
-        read = find_history(graph, [*((url, 1.0) for url in urls), *history], chop)
+        read = find_history(graph, [*((url, 1.0) for url in urls), *history], chop)._replace(was_read=True)
         texts, seeds = read.texts, list(read.pages)
     elif not urls:
         raise BadParameter("no page to ask about: give an address")

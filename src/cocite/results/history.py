@@ -4,26 +4,32 @@ A page's score is the weighted mean of its scores for every page of the history,
 with every method.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from math import isfinite
-from pathlib import Path
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
-from cocite.related.evidence import Evidence, MergedDuplicates
+from cocite.related.evidence import BecauseRead, Evidence, MergedDuplicates
 from cocite.related.methods import Method
-from cocite.related.neighbourhood.scores import Scores, take_turns
+from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.results.known import find_page, find_pages
 from cocite.web import Web
 
 MAX_HISTORY_PAGES = 1000
+NAMED_PAGES = 2
+"""Pages of a history that are named as the reason for a result: those that gave most of its score."""
+NAMED_SHARE = 0.25
+"""A page that gave less than this part of what another gave isn't named."""
 EXPLAINED_PAGES = 5
-"""Reasons are given for this many pages of a history, the heaviest."""
+"""Pages of a history, the heaviest, whose evidence is kept; that of up to as many others is found again."""
+KEPT_SCORES = 5000
+"""Scores of each page that are kept, the highest, to tell which pages of a history a result is for."""
 CHUNK_PAGES = 16
 """Pages whose scores are in memory before they are added up."""
 
@@ -36,36 +42,10 @@ class History(NamedTuple):
     texts: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()  # addresses that are not in the store, nor any shorter one
     note: str = ""  # where shorter addresses are used
+    was_read: bool = False  # whether reasons say that somebody has read these pages
 
 
 NO_HISTORY = History()
-
-
-def read_history(path: Path) -> list[tuple[str, float]]:
-    """Read a file of `address` or `address<TAB>weight` lines; lines that begin with # are comments."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadParameter(f"cannot read the history {path} ({error}): give a file of address<TAB>weight") from error
-    entries = []
-    for number, line in enumerate(lines, 1):
-        address, _, weight = line.strip().partition("\t")
-        if address and not address.startswith("#"):
-            entries.append((address.strip(), check_weight(weight.strip() or 1.0, f"line {number} of {path}")))
-    if not entries:
-        raise BadParameter(f"{path} contains no address: give one address<TAB>weight per line")
-    return entries
-
-
-def check_weight(given: object, where: str) -> float:
-    """The weight as a number; raises BadParameter unless it is above 0 and at most 1e9."""
-    try:
-        weight = float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        weight = float("nan")
-    if not isfinite(weight) or not 0 < weight <= 1e9 or isinstance(given, bool):
-        raise BadParameter(f"{where}: a weight must be a number above 0, not {str(given)[:100]!r}")
-    return weight
 
 
 def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str = "site") -> History:
@@ -98,29 +78,82 @@ def relate_history(web: Web, history: History, method: Method) -> Scores:
     """The weighted mean of the scores for each page of a history."""
     total = sum(history.weights)
     sums: list[tuple[Any, Any]] = [(NO_PAGES, np.zeros(0))]
-    excluded, used, parts = [np.array(history.pages, np.uint32)], dict[int, None](), list[Scores]()
+    excluded, used, parts = [np.array(history.pages, np.uint32)], dict[int, None](), dict[int, Scores]()
+    best: list[tuple[Any, Any]] = []
     for page, weight in zip(history.pages, history.weights, strict=True):
         scores = method.relate(web, [page])
         sums.append((scores.pages, scores.values * (weight / total)))
+        best.append(_highest(*sums[-1]))
         excluded.append(scores.excluded)
         used |= dict.fromkeys(map(int, scores.used))
         if len(parts) < EXPLAINED_PAGES:
-            parts.append(scores)
+            parts[page] = scores
         if len(sums) > CHUNK_PAGES:
             sums = [_add(sums)]
     pages, values = _add(sums)
     facts = {"history": len(history.pages)} | ({"not in this store": len(history.unknown)} if history.unknown else {})
-
-    def evidence(results: Pages) -> list[list[Evidence]]:
-        """About the heaviest pages, in turn; each names the page that it is about."""
-        found = [method.explain(web, each, results) for each in parts]
-        if len(parts) > 1:
-            found = [_about(each.used, some) for each, some in zip(parts, found, strict=True)]
-        return [list(dict.fromkeys(each)) for each in take_turns(found)]
-
     never = np.unique(np.concatenate(excluded)).astype(np.uint32)
-    notes = tuple(dict.fromkeys(note for each in parts for note in each.notes))
+    notes = tuple(dict.fromkeys(note for each in parts.values() for note in each.notes))
+    evidence = HistoryEvidence(web, history, method, parts, best)
     return Scores(pages, values, tuple(used), never, facts=facts, notes=notes, evidence=evidence)
+
+
+@dataclass(frozen=True)
+class HistoryEvidence:
+    """Finds the evidence for results: which pages of the history gave most of the score, and what relates them."""
+
+    web: Web
+    history: History
+    method: Method
+    parts: dict[int, Scores]  # of the heaviest pages
+    best: Sequence[tuple[Any, Any]]  # the highest scores of each page, by page number
+
+    def __call__(self, results: Pages) -> list[list[Evidence]]:
+        """Evidence about the pages that gave most of each score, in turn; each names the page that it is about."""
+        given, several = self._given(results), len(self.history.pages) > 1
+        named = [np.argsort(-column, kind="stable")[:NAMED_PAGES].tolist() for column in given.T]
+        named = [[at for at in some if column[at] > NAMED_SHARE * column.max()]
+                 for some, column in zip(named, given.T, strict=True)]  # fmt: skip
+        found: list[list[list[Evidence]]] = [[] for _ in results]
+        for at in self._explained(named):
+            page = self.history.pages[at]
+            scores = self.parts.get(page) or self.method.relate(self.web, [page])
+            own = [place for place, some in enumerate(named) if at in some]
+            why = self.method.explain(self.web, scores, results[own])
+            for place, each in zip(own, _about(scores.used, why) if several else why, strict=True):
+                found[place].append(each)
+        turns = [[one for turn in zip_longest(*about) for one in turn if one is not None] for about in found]
+        if self.history.was_read:
+            read = [tuple(self.history.pages[at] for at in some) for some in named]
+            turns = [[*([BecauseRead(pages=some)] if some else []), *each]
+                     for some, each in zip(read, turns, strict=True)]  # fmt: skip
+        return [list(dict.fromkeys(each)) for each in turns]
+
+    def _given(self, results: Pages) -> Any:
+        """The score that each page of the history gave each result; 0 where it isn't one of its highest."""
+        given = np.zeros((len(self.best), len(results)))
+        for row, (pages, values) in zip(given, self.best, strict=True):
+            if len(pages):
+                places = np.minimum(np.searchsorted(pages, results), len(pages) - 1)
+                row[:] = np.where(pages[places] == results, values[places], 0.0)
+        return given
+
+    def _explained(self, named: Sequence[Sequence[int]]) -> list[int]:
+        """Pages of the history whose evidence is given: those of most results, and no more than can be found soon."""
+        wanted = Counter(at for some in named for at in some)
+        others = (at for at, _ in wanted.most_common() if self.history.pages[at] not in self.parts)
+        return sorted(
+            {at for at in wanted if self.history.pages[at] in self.parts}.union(islice(others, EXPLAINED_PAGES))
+        )
+
+
+def _highest(pages: Any, values: Any) -> tuple[Any, Any]:
+    """The highest values, by page number."""
+    if len(values) > KEPT_SCORES:
+        kept = np.argpartition(-values, KEPT_SCORES)[:KEPT_SCORES]
+        pages, values = pages[kept], values[kept]
+    order = np.argsort(pages)
+    return pages[order], values[order]
 
 
 def _about(used: Sequence[int], found: list[list[Evidence]]) -> list[list[Evidence]]:

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from cocite.related.evidence import ByLinks, ListedTogether, Listing, Reason, SharedLink, SharedLinks
+from cocite.related.evidence import BecauseRead, ByLinks, ListedTogether, Listing, Reason, SharedLink, SharedLinks
 from cocite.results.answer import Answer, Answers
 from cocite.text import clean
 
@@ -25,7 +25,10 @@ def brief(reasons: Sequence[Reason], limit: int = 3) -> list[str]:
     totals = {(each.kind, each.query): each for each in reasons if each.kind in TOTALS.values()}
     chosen = [totals.get((TOTALS.get(each.kind, ""), each.query), each) for each in reasons]
     strong = [each for each in chosen if each.share is None or each.share >= MIN_BRIEF_SHARE]
-    return sentences(strong or chosen)[:limit]
+    found = sentences(strong or chosen)[:limit]
+    if len(found) > 1 and reasons[0].kind == BecauseRead.kind:
+        found[:2] = [f"{found[0]}: {found[1][:1].lower()}{found[1][1:]}"]
+    return found
 
 
 def briefly(answer: Answer) -> str:

@@ -1,10 +1,10 @@
 """The kinds of sources, and how a file is recognised as one of them: by its first bytes, then by its name."""
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.pages.site import is_under_icann
+from cocite.plugins import all_loaded
 from cocite.sources.compressed import head
 from cocite.sources.declared import declared_kinds
 from cocite.sources.records import Page, ReadReport, shorten
@@ -75,8 +76,24 @@ class SourceKind(NamedTuple):
 def source_kinds() -> dict[str, SourceKind]:
     """Return all kinds of sources by name, in the order of asking: plugins first."""
     own: list[SourceKind] = [import_module(f"cocite.sources.{module}").SOURCE for module in declared_kinds().values()]
-    plugins: list[SourceKind] = [plugin.load() for plugin in entry_points(group="cocite.sources")]
+    plugins: list[SourceKind] = [_careful(kind) for kind in all_loaded("sources").values()]
     return {kind.name: kind for kind in [*plugins, *sorted(own, key=lambda kind: kind.order)]}
+
+
+def _careful(kind: SourceKind) -> SourceKind:
+    """A kind of a plugin. If its test of a file fails, the file isn't one of this kind, and the log says why."""
+
+    def recognises(path: Path, start: bytes) -> bool:
+        try:
+            return bool(kind.recognises(path, start))
+        except BadSource:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            logging.getLogger("cocite.plugins").warning("The plugin %s failed on %s (%s)", kind.name, path, why)
+            return False
+
+    return kind._replace(recognises=recognises)
 
 
 def kind_choices() -> str:

@@ -14,6 +14,8 @@ from cocite.operations.task import Task, parse_size
 from cocite.parameters import parameter
 
 LOCAL_HOST, ASSISTANT_PORT = "127.0.0.1", 8001
+ORIGINS = ("http://", "https://", "app://")
+"""Of web pages, and of programs that are pages inside, such as Obsidian (app://obsidian.md)."""
 
 
 @contextmanager
@@ -70,6 +72,9 @@ class Serve(Task):
     write_key: str = parameter(
         "", "Let who sends this key write; better in the environment: COCITE_SERVE_WRITE_KEY", metavar="KEY"
     )
+    record_clicks: bool = parameter(
+        False, "Count which results are opened on this machine's web page, for whats_related and recommend"
+    )
     metrics_port: int = parameter(
         0, "Serve /metrics at a port of its own (0: at the same one)", metavar="PORT", minimum=0, maximum=65535
     )
@@ -88,7 +93,10 @@ class Serve(Task):
 
         store, study = Path(self.index), Path(self.study) if self.study else None
         read_current(store)  # fails before anything starts
-        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate", "write_key"
+        same = (
+            "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet", "rate", "write_key",
+            "record_clicks",
+        )  # fmt: skip
         keys = Path(self.read_keys) if self.read_keys else None
         settings = Settings(
             store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study, names=self.name,
@@ -131,7 +139,7 @@ def open_browser(address: str) -> None:
 def origins(given: Sequence[str]) -> tuple[str, ...]:
     """Check that these are origins as browsers write them."""
     for origin in given:
-        if origin != "*" and (not origin.startswith(("http://", "https://")) or origin.count("/") != 2):
+        if origin != "*" and (not origin.startswith(ORIGINS) or origin.count("/") != 2):
             raise BadParameter(
                 f"--cors must be an origin such as https://example.org, without a path, not {origin!r:.100}"
             )
@@ -142,8 +150,9 @@ def origins(given: Sequence[str]) -> tuple[str, ...]:
 class ServeAssistants(Task):
     """Serve a store to assistants, by the Model Context Protocol.
 
-    Tools: related_pages, compare, hubs, communities, keywords, links. An assistant starts this command and uses its
-    standard input and output; with --http it serves several, at /mcp. Nothing is sent anywhere else.
+    Tools: related_pages, recommend, search, compare, hubs, communities, filter_pages, keywords, links. An assistant
+    starts this command and uses its standard input and output; with --http it serves several, at /mcp. Nothing is sent
+    anywhere else.
 
     Examples:
         cocite mcp -i /data/web.cocite

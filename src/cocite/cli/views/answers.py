@@ -42,6 +42,23 @@ def show_answers(screen: Screen, answers: Any, explained: bool) -> None:
         screen.line((took + (f": {facts}" if facts and explained else ""), "dim"))
 
 
+def show_recommended(screen: Screen, asked: Any, result: Any) -> None:
+    """Recommended pages, best first; then the groups that they form, and keywords."""
+    if asked.csv or asked.tsv:
+        return show_pages(screen, asked, result)
+    for answer in result:
+        show_answer(screen, answer, score_width(result), asked.all_reasons)
+    for group, some in result.groups if len(result.groups) > 1 else ():
+        ranks = ", ".join(str(answer.rank) for answer in some)
+        screen.line(("Group  ", "dim"), (group.name, "bold green"), (f"  {ranks}", "dim"))
+    for title, words in (("Related keywords", "similar"), ("Where links lead", "logical")):
+        found = getattr(result.keywords, words, ())
+        if found:
+            screen.line((f"{title}  ", "dim"), ", ".join(each.word for each in found))
+    if len(result):
+        screen.line((f"{result.milliseconds:.1f} ms by {result.method}", "dim"))
+
+
 def show_collection(screen: Screen, found: CollectionResults, explained: bool) -> None:
     """Folders in their order; those without results say why."""
     wide = score_width([answer for folder in found.folders for answer in folder.answers])

@@ -308,3 +308,12 @@ def show_more(screen: Screen, more: int) -> None:
     """Say that there is more, and how to see it."""
     if more > 0:
         screen.line((f"and {more:,} more: -k 0 shows all", "dim"), indent=2)
+
+
+def show_plugins(screen: Screen, asked: Any, result: Any) -> None:
+    """A line for each plugin: its kind, name and package; and why it can't be used."""
+    for each in result.plugins:
+        package = f"{each.package} {each.version}"
+        screen.line((f"{each.kind[:-1]:9}  ", "dim"), (each.name, "bold"), f"  {package}  ", (each.target, "dim"))
+        if each.failure:
+            screen.line((f"not loaded: {each.failure}", "yellow"), indent=11)

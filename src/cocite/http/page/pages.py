@@ -17,7 +17,7 @@ from cocite import __version__
 from cocite.errors import BadAddress, CociteError, UnknownMethod, UnknownPage, UnknownWord
 from cocite.http.front import Exchange
 from cocite.http.page import views
-from cocite.http.page.render import assets, method_names, render, sentence
+from cocite.http.page.render import assets, environment, method_names, render, sentence
 from cocite.http.page.state import OF_PAGES, State, looks_like_words, state_of
 from cocite.http.questions import Key, OperationQuestion, find_page
 from cocite.http.responses import CSV, ERRORS, HTML, JSON, Reply, kind_of, reply_to
@@ -77,7 +77,8 @@ class PageQuestion:
 
     def keys(self, web: Snapshot) -> tuple[Key, ...]:
         """What the page depends on: also the version of the program, and its files."""
-        own = (self.route, self.state, self.remark, __version__, *(reply.etag for reply in assets().values()))
+        shown = (__version__, environment().globals["recording"], *(reply.etag for reply in assets().values()))
+        own = (self.route, self.state, self.remark, *shown)
         return tuple((*own, key) for key in (self.asked.keys(web) if self.asked else ((),)))
 
     def work(self, web: Snapshot, load: int) -> Reply:

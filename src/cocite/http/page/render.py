@@ -91,6 +91,7 @@ def environment() -> Environment:
         "at": lambda view, words: State(view, words=words).address(),
         "method_names": method_names,
         "name_of": name_of,
+        "recording": False,
     }
     env.globals["parts"] = env.get_template("parts.html").module
     return env

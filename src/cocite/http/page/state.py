@@ -18,6 +18,7 @@ from cocite.operations.bounds import MAX_ADDRESS_LENGTH
 from cocite.operations.declare import Operation, make, parameters_on
 from cocite.operations.pages.compare import Compare
 from cocite.operations.pages.hubs import Hubs
+from cocite.operations.pages.recommend import Recommend
 from cocite.operations.pages.related import Related
 from cocite.operations.words.communities import FindCommunities
 from cocite.operations.words.keywords import FindKeywords
@@ -33,13 +34,14 @@ VIEW_OPERATIONS: dict[str, tuple[type[Operation], int]] = {
     "search": (SearchPages, 10),
     "communities": (FindCommunities, 6),
     "keywords": (FindKeywords, 20),
+    "recommend": (Recommend, 10),
 }
 """The operation of each view, and how many results it shows by default."""
 PATHS = {name: f"/{name}" for name in VIEW_OPERATIONS} | {"related": "/"}
-OF_PAGES = ("related", "compare", "picture", "hubs", "keywords")
+OF_PAGES = ("related", "compare", "picture", "hubs", "keywords", "recommend")
 OF_WORDS = ("search", "communities", "keywords")
-WITH_OPTIONS = ("related", "picture", "compare", "hubs")
-WITH_METHOD = ("related", "picture")
+WITH_OPTIONS = ("related", "picture", "compare", "hubs", "recommend")
+WITH_METHOD = ("related", "picture", "recommend")
 """Views whose form has a choice of one method."""
 FILTERS = tuple(each.name for each in parameters_of(Filters))
 OWN_FIELDS = ("url", "not", "q", "method", "k")

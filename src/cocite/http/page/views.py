@@ -57,6 +57,11 @@ def related(web: Snapshot, state: State, asked: OperationQuestion, load: int) ->
     return values | {"groups": groups, "keywords": keywords_of(web, state), "strips": shown_strips(web, answers)}
 
 
+def recommend(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+    """Pages and keywords for somebody who has read some pages."""
+    return around_answers(web, state, asked, load)
+
+
 def shown_strips(web: Snapshot, answers: Answers) -> list[Strip | None]:
     """The strips of the first results, by rank."""
     found = strips(web.graph, replace(answers, answers=answers.answers[:RESULTS_WITH_STRIPS]))
@@ -139,7 +144,7 @@ def communities(web: Snapshot, state: State, asked: OperationQuestion | None, lo
 
 
 VIEWS: dict[str, Callable[[Snapshot, State, Any, int], Values]] = {
-    each.__name__: each for each in (related, picture, compare, hubs, search, communities, keywords)
+    each.__name__: each for each in (related, picture, compare, hubs, search, communities, keywords, recommend)
 }
 
 

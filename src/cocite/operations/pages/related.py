@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
@@ -17,10 +17,15 @@ from cocite.results.answer import Answers
 from cocite.results.filters import NO_FILTERS, Filters, why_none_passes
 from cocite.text import count
 
+if TYPE_CHECKING:
+    from cocite.related.methods import Method
+
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds with default limits, and for few pages and results:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
+MAX_LINKS, MAX_TEXT_CHARS = 600, 4096
+"""Of a page that the store doesn't have, as an assistant sends it."""
 
 
 @lru_cache(maxsize=512)
@@ -45,7 +50,7 @@ class CommandLineOptions(Filters):
     """Filters, and options that only the command line has: a history from a file, and ways to print."""
 
     history_file: str = shared.command_option(
-        "", "Pages that were read: address, tab, weight per line (default: 1)", metavar="FILE",
+        "", "Pages that were read: addresses, a table, records, bookmarks or a browser's history", metavar="FILE",
         on={"cli": {"name": "history"}},
     )  # fmt: skip
     all_reasons: bool = shared.command_option(
@@ -91,6 +96,16 @@ class Related(Operation, CommandLineOptions):
         "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE"
     )
 
+    links: tuple[str, ...] = parameter(
+        (), "If the store may not have the page: addresses that it links to", max_items=MAX_LINKS, max_length=4096,
+        surfaces=("mcp",),
+    )  # fmt: skip
+    text: str = parameter(
+        "", "If the store may not have the page: its title, and the beginning of its text", max_length=MAX_TEXT_CHARS,
+        surfaces=("mcp",),
+    )  # fmt: skip
+    max_tokens: int = shared.max_tokens()
+
     listed: tuple[str, ...] = ()  # the addresses of a plain list: unknown ones are skipped, as those of bookmarks are
 
     def validate(self) -> None:
@@ -107,14 +122,14 @@ class Related(Operation, CommandLineOptions):
         if not self.like and not self.history_file:
             return self
         from cocite.operations.pages.collection import RelatedToCollection, read_collection
-        from cocite.results.history import read_history
+        from cocite.results.visits import read_history, weights_of
 
         if self.like and (collection := read_collection(Path(self.like))) is not None:
             if self.urls or self.history_file or self.group or self.csv or self.tsv:
                 others = "addresses, --history, --group, --csv and --tsv"
                 raise BadParameter(f"Each folder of {self.like} is a question of its own: remove {others}")
             return RelatedToCollection(**vars(self), collection=collection)
-        history = tuple(read_history(Path(self.history_file))) if self.history_file else ()
+        history = tuple(weights_of(read_history(Path(self.history_file)))) if self.history_file else ()
         return replace(self, listed=tuple(read_addresses(self.like)), history=history)
 
     @property
@@ -128,6 +143,8 @@ class Related(Operation, CommandLineOptions):
         from cocite.results.groups import grouped
 
         chosen = method(self.method)
+        if (self.links or self.text) and len(self.urls) == 1 and web.graph.get(self.urls[0]) is None:
+            return self._unseen(web, chosen)
         listed = [url for url, page in self._found(web, self.listed) if page is not None]
         if self.listed and not listed and not self.urls:
             some = f"{self.listed[0][:200]!r}"
@@ -135,6 +152,16 @@ class Related(Operation, CommandLineOptions):
         asked = question(web.graph, (*self.urls, *listed), self.exclude, self.history, chosen.chop)
         answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
         return grouped(web, answers, self.by) if self.group else answers
+
+    def _unseen(self, web: Web, chosen: Method) -> Answers:
+        """Pages related to one that the store doesn't have, by its links or its text."""
+        from cocite.operations.pages.unseen import ask_unseen
+        from cocite.sources.records import Link, Page
+
+        record = Page(self.urls[0], text=self.text, links=[Link(url) for url in self.links])
+        found = ask_unseen(web, record, chosen, self.k, self.filters, self.explain)
+        note = f"{self.urls[0]} isn't in this store; these results are for its {'links' if found.used else 'text'}"
+        return replace(found, note=". ".join(filter(None, (note, found.note))))
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
         """Pages of the history, or of a list, that the store doesn't have."""

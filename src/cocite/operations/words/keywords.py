@@ -5,7 +5,7 @@ Similar keywords maximise Σ r_s(w, k) over the given words w; logically related
 of highest tf-idf instead: eq. 23 prefers words that are frequent everywhere (docs/decisions/0040-keywords.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import log
 from typing import Any
@@ -19,6 +19,8 @@ from cocite.results.answer import Result
 MAX_WORDS = 1000
 KEYWORDS_PER_PAGE = 20
 MAIN_KEYWORDS = 3
+MAX_WORDS_OF_PAGES = 30
+"""Words of a reading history that others are related to, the heaviest."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ class FindKeywords(Operation):
         asked = list(dict.fromkeys(word for text in self.words for word in keywords.find(text)))
         if not 0 < len(asked) <= MAX_WORDS:
             raise BadParameter(f"give from 1 to {MAX_WORDS:,} words, not {len(asked):,}")
-        similar, logical = (_best(web, asked, row, self.k) for row in (relevance.all_similar, relevance.all_led_to))
+        weights = dict.fromkeys(asked, 1.0)
+        similar, logical = (_best(web, weights, row, self.k) for row in (relevance.all_similar, relevance.all_led_to))
         return KeywordsFound([keywords.words[word] for word in asked], similar, logical)
 
     def why_empty(self, web: Web, result: Any) -> str:
@@ -165,11 +168,29 @@ class FindKeywords(Operation):
         return f"No other keyword is related to {' '.join(result.words)[:200]}; try others"
 
 
-def _best(web: Web, asked: Sequence[int], row: Callable[[int], Any], k: int) -> list[Keyword]:
-    """The k keywords with the highest sum of relevance, without the given ones; equal ones by alphabet."""
+def keywords_for(web: Web, pages: Mapping[int, float], k: int) -> KeywordsFound | None:
+    """Keywords for somebody who has read pages with these weights; None if they have no keywords.
+
+    The given words are the main keywords of the pages. A word counts as much as the pages whose main keyword it is.
+    """
+    keywords, weights = web.keywords, dict[int, float]()
+    for page, weight in pages.items():
+        counted = keywords.ordered(page)
+        best = sorted(counted, key=lambda each: -each[1] * log(web.relevance.pages / int(keywords.frequency[each[0]])))
+        for word, _ in best[:MAIN_KEYWORDS]:
+            weights[word] = weights.get(word, 0.0) + weight / sum(pages.values())
+    asked = {word: weights[word] for word in sorted(weights, key=lambda word: -weights[word])[:MAX_WORDS_OF_PAGES]}
+    if not asked:
+        return None
+    similar, logical = (_best(web, asked, row, k) for row in (web.relevance.all_similar, web.relevance.all_led_to))
+    return KeywordsFound([keywords.words[word] for word in asked], similar, logical)
+
+
+def _best(web: Web, asked: Mapping[int, float], row: Callable[[int], Any], k: int) -> list[Keyword]:
+    """The k keywords with the highest sum of weighted relevance, without the given ones; equal ones by alphabet."""
     from cocite.related.neighbourhood.scores import rounded
 
-    total, keywords = sum(map(row, asked)), web.keywords
+    total, keywords = sum(weight * row(word) for word, weight in asked.items()), web.keywords
     total[list(asked)] = 0.0
     return [
         Keyword(keywords.words[word], rounded(total[word]), int(keywords.frequency[word]))

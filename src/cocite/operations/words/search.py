@@ -19,7 +19,7 @@ class IndexBuilt(Result):
     search: dict[str, Any]  # pages, bytes, seconds
 
 
-@operation(name="search", route="/api/search")
+@operation(name="search", route="/api/search", tool="search")
 class SearchPages(Operation, Filters):
     """Search pages by words: in titles, headings, texts and addresses, and in the texts of links to them.
 
@@ -37,12 +37,14 @@ class SearchPages(Operation, Filters):
 
     query: str = parameter(
         "", "Words, and phrases in double quotes", metavar="WORDS", positional=True, joined=True, required=True,
-        example="static site generator", on={"cli": {"required": False}, "http": {"name": "q", **shared.TEXT_BOUNDS}},
+        example="static site generator",
+        on={"cli": {"required": False}, "http": {"name": "q", **shared.TEXT_BOUNDS}, "mcp": shared.TEXT_BOUNDS},
     )  # fmt: skip
     k: int = shared.k()
     prefix: bool = parameter(
         False, "The query is being typed: its last word, or the address that it is, may go on", surfaces=("http",)
     )
+    max_tokens: int = shared.max_tokens()
     make: bool = shared.command_option(False, "Build the index again, even if there is one that fits")
     quiet: bool = shared.quiet()
 

@@ -71,7 +71,7 @@ class Method:
 CACHED_METHODS = 256
 """By the text of their call. Reading it twice took 7 % of a small question."""
 _registry = Registry(__name__, __path__, "method", UnknownMethod)
-names, about = _registry.names, _registry.about
+names, own_names, about = _registry.names, _registry.own_names, _registry.about
 
 
 def method(call: str, given: Mapping[str, Any] | None = None) -> Method:

@@ -94,7 +94,7 @@ class Rank:
 
 
 _registry = Registry(__name__, __path__, "rank", BadParameter)
-names, about = _registry.names, _registry.about
+names, own_names, about = _registry.names, _registry.own_names, _registry.about
 
 
 def rank(call: str, given: Mapping[str, Any] | None = None) -> Rank:

@@ -187,9 +187,20 @@
     }
   }
 
+  // Where the server records clicks, it hears which result was opened, from which page.
+  function clicks() {
+    const from = document.body.dataset.clickedFrom;
+    if (!from) return;
+    for (const name of ["click", "auxclick"])
+      document.addEventListener(name, event => {
+        const link = event.target.closest("main .title a");
+        if (link) navigator.sendBeacon("/clicked?" + new URLSearchParams({ from, to: link.href }));
+      });
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     if (one("#theme")) tools();
     if (one("#help")) keyboard();
-    for (const part of [forms, suggestions, reasons, picture, communities, columns]) part();
+    for (const part of [forms, suggestions, reasons, picture, communities, columns, clicks]) part();
   });
 })();
