@@ -10,6 +10,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -28,6 +29,9 @@ _YAML_LIST = re.compile(r"^(alias|tag)(?:es|s)?[ \t]*:(?!:)(.*(?:\n[ \t]*-[ \t]+
 _LOGSEQ_LIST = re.compile(r"^[ \t]*(?:-[ \t]+)?(alias|tag)(?:es|s)?::(.*)", re.MULTILINE | re.IGNORECASE)
 _ITEM = re.compile(r"[^,\n]+")
 _MEDIA = re.compile(r"\.(?!md$)[a-z0-9]{2,5}$", re.IGNORECASE)
+
+
+quoted = lru_cache(100_000)(quote)  # notes that many others link to
 
 
 def properties(text: str) -> dict[str, list[str]]:
@@ -59,27 +63,28 @@ class Notes:
                     self._names.setdefault(_key(alias), path)
 
     def find(self, name: str, note: str) -> str | None:
-        """The relative address of the note that a link in another note names; None for a picture or the note itself."""
+        """The path of the note that a link in another note names; None for a picture or the note itself."""
         name = name.strip().removesuffix(".md").strip("/")
         if not name or name.startswith(("http:", "https:")):
             return None
-        here = posixpath.dirname(note)
-        path = self._paths.get(_key(posixpath.normpath(posixpath.join(here, f"{name}.md")))) or self._names.get(
-            _key(name)
-        )
+        near = posixpath.join(posixpath.dirname(note), f"{name}.md")
+        path = self._paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
+        path = path or self._names.get(_key(name))
         if path is None:
             if _MEDIA.search(name):
                 return None
             path = f"{name}.md"
-        return None if path == note else _relative(path, here)
-
-    def tag(self, name: str, note: str) -> str:
-        """The relative address of a tag."""
-        return _relative(f"tags/{name.strip('/').lower()}", posixpath.dirname(note))
+        return None if path == note else path
 
 
-def _relative(path: str, here: str) -> str:
-    there = quote(posixpath.relpath(path, here or "."))
+def tag_path(name: str) -> str:
+    """The path of a tag in a folder of notes."""
+    return f"tags/{name.strip('/').lower()}"
+
+
+def relative(path: str, note: str) -> str:
+    """The address of a path, relative to that of a note."""
+    there = quoted(posixpath.relpath(path, posixpath.dirname(note) or "."))
     return there if "/" in there else f"./{there}"  # else a colon in a name would end a scheme
 
 
