@@ -140,4 +140,4 @@ class _Part(io.RawIOBase):
         return count
 
 
-SOURCE = SourceKind("wacz", "web archive collection (WACZ)", recognises, read_wacz, order=10)
+SOURCE = SourceKind("wacz", "web archive collection (WACZ)", recognises, read_wacz, order=31)

@@ -338,16 +338,16 @@ class _BlockReader:
     def add_spans(self, spans: list[plain_markdown.Span]) -> None:
         """Read the spans of a plain paragraph or heading."""
         for kind, text, other in spans:
-            if kind == plain_markdown.TEXT:
+            if kind == plain_markdown.TEXT_SPAN:
                 self.add_text(text, bare_addresses=True)
-            elif kind == plain_markdown.WIKI:
+            elif kind == plain_markdown.WIKI_SPAN:
                 self.add_wiki_link(text, other)
-            elif kind == plain_markdown.LINK:
+            elif kind == plain_markdown.LINK_SPAN:
                 self.begin(_LINK, other)
                 self.add_text(text, bare_addresses=True)
                 self.end(_LINK)
             else:
-                self.pieces.append(text if kind == plain_markdown.CODE else " ")
+                self.pieces.append(text if kind == plain_markdown.CODE_SPAN else " ")
         self.pieces.append(" ")
 
     def add_wiki_link(self, name: str, text: str) -> None:

@@ -9,7 +9,7 @@ import re
 
 from cocite.sources.wikis.notes import WIKI_LINK
 
-TEXT, CODE, LINK, WIKI, BREAK = range(5)
+TEXT_SPAN, CODE_SPAN, LINK_SPAN, WIKI_SPAN, BREAK_SPAN = range(5)
 Span = tuple[int, str, str]  # kind; text, or the name of a note; address, or what a wiki link shows
 Block = tuple[int, str]  # level of a heading, or 0; inline Markdown
 
@@ -136,21 +136,21 @@ def spans(text: str, wiki_links: bool) -> list[Span] | None:
             pending += span[0]
             continue
         if pending:
-            found.append((TEXT, pending, ""))
+            found.append((TEXT_SPAN, pending, ""))
             pending = ""
         if kind == "break":
-            found.append((BREAK, "", ""))
+            found.append((BREAK_SPAN, "", ""))
         elif kind == "url":
-            found.append((LINK, span["shown"], span["url"]))
+            found.append((LINK_SPAN, span["shown"], span["url"]))
         elif kind == "code":
-            found.append((CODE, span["code"], ""))
+            found.append((CODE_SPAN, span["code"], ""))
         elif kind == "wiki":
             link = WIKI_LINK.match(span[0])
             if not wiki_links or link is None:
                 return None
-            found.append((WIKI, link[1], link[2] or ""))
+            found.append((WIKI_SPAN, link[1], link[2] or ""))
         else:  # strong or emphasis
-            found.append((TEXT, span[span.lastgroup or 0], ""))
+            found.append((TEXT_SPAN, span[span.lastgroup or 0], ""))
     if pending:
-        found.append((TEXT, pending, ""))
+        found.append((TEXT_SPAN, pending, ""))
     return found
