@@ -159,6 +159,12 @@ def parse(
     return page
 
 
+def note_address(text: str, address: str | None) -> str:
+    """The address of a Markdown text: that in its front matter, or else `address`; "" if it has none."""
+    front, _ = _front_matter(text.replace("\r\n", "\n"), ReadReport(), "")
+    return _resolved(front.get("url", ""), address)
+
+
 def _resolved(url: str, address: str | None) -> str:
     with suppress(ValueError):
         url = urljoin(address or "", url)
