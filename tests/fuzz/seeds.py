@@ -171,6 +171,10 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "html": (b"<title>t</title><base href=/x/><h2>h</h2><ul><li><a href=a rel=nofollow>a</a><nav><a href=//b>",),
     **{name: file.examples for name, file in FILES.items()},
     "bvgraph": (bvgraph([[1, 2, 3, 4, 5], [0, 2, 3, 4, 5], [7], [], [0, 1, 2, 3, 6], [4], [5, 7], [6]]),),
+    "hints": (
+        b"<urlset><url><loc>https://a.example/</loc><lastmod>2024-01-02</lastmod></url></urlset>",
+        b'<feed><entry><link href="/a"/><updated>2024-01-02</updated></entry></feed>',
+    ),
     "clicks": (b"https://a.example/\thttps://b.example/\t7\n", b"a;b;<;c\na;c\n", b"a\tb\tlink\t7\n"),
     "request": REQUESTS,
     "kernels": tuple(bytes([number]) for number in range(40)),

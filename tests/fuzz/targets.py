@@ -18,6 +18,7 @@ import pyarrow as pa
 from cocite.errors import BadAddress, BadSource
 from cocite.pages.address import canonical
 from cocite.sources.clicks import read_clicks
+from cocite.sources.crawl.hints import MAX_HINTS, feeds_of, read_hints
 from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -81,6 +82,12 @@ def clicks(data: bytes) -> None:
             assert all(0 <= page < len(trail.pages) for step in trail.steps for page in step), "a step to no page"
 
 
+def hints(data: bytes) -> None:
+    """Every address of a sitemap or feed is a text, and there are only so many."""
+    assert all(hint.url.encode("utf-8", "replace") for hint in read_hints(data, BASE)[:MAX_HINTS])
+    feeds_of(data, BASE)
+
+
 def consume(path: Path, kind: str) -> int:
     """Read a source to its end; how many links it has."""
     links = 0
@@ -120,6 +127,7 @@ TARGETS: dict[str, Target] = {
     "url": url,
     "html": html,
     "clicks": clicks,
+    "hints": hints,
     **{name: file_of(file.kind, file.name) for name, file in FILES.items()},
     "bvgraph": bvgraph,
     "request": request,

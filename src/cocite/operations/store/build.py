@@ -76,7 +76,23 @@ class SourceFormat(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(WorkOptions, SourceFormat):
+class CrawlOptions(Task):
+    """Which pages a crawl fetches, and how fast."""
+
+    depth: int = parameter(2, "Crawling: maximum number of links from the address", minimum=0)
+    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", minimum=1)
+    delay: float = parameter(
+        0.5, "Crawling: minimum time between two requests to one host", metavar="SECONDS", minimum=0
+    )
+    scope: str = parameter(
+        "site", "Crawling: stay on the site, on the host, or go anywhere", metavar="site|host|any",
+        choices=("site", "host", "any"),
+    )  # fmt: skip
+    allow_private: bool = parameter(False, "Crawling: fetch private and local addresses too")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
     """How sources are read into a store."""
 
     sources: tuple[str, ...] = parameter(
@@ -96,16 +112,6 @@ class SourceOptions(WorkOptions, SourceFormat):
         None, "Keep the texts of pages, and index all words for search (add: default as before)", type=bool,
         flags=("--text/--no-text",),
     )  # fmt: skip
-    depth: int = parameter(2, "Crawling: maximum number of links from the address", minimum=0)
-    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", minimum=1)
-    delay: float = parameter(
-        0.5, "Crawling: minimum time between two requests to one host", metavar="SECONDS", minimum=0
-    )
-    scope: str = parameter(
-        "site", "Crawling: stay on the site, on the host, or go anywhere", metavar="site|host|any",
-        choices=("site", "host", "any"),
-    )  # fmt: skip
-    allow_private: bool = parameter(False, "Crawling: fetch private and local addresses too")
 
     @property
     def said(self) -> dict[str, str]:
@@ -348,7 +354,7 @@ class Add(SourceOptions):
         if not self.resume:
             return {}
         limits = {name: getattr(self, name) for name in ("scope", "depth", "max_pages")}
-        return crawled_before(Graph(self.index), spec, **limits)._asdict()
+        return crawled_before(Graph(self.index), spec, **limits).options()
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.maintain import add
