@@ -126,7 +126,7 @@ def test_rounds(place: Path) -> None:
         crawl(site, store)
         graph = Graph(store)
         assert graph.array("page.status")[graph.find(f"{site.base}/new")] == 404
-        # Without what is known, all is fetched again; a damaged file is no reason to stop.
+        # Without what is known, all is fetched again; a damaged file counts as none.
         (place / "web.cocite.crawl.json").write_text("{cut")
         crawl(site, store)
         assert site.hits["/ 200"] == 1

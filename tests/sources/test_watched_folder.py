@@ -31,7 +31,7 @@ def watch(folder: Path, base: str | None = BASE, text: bool = True) -> WatchedFo
     return WatchedFolder(folder, base, None, text)
 
 
-def known(watched: WatchedFolder, changes: Changes) -> Changes:
+def committed(watched: WatchedFolder, changes: Changes) -> Changes:
     watched.keep(changes)
     return changes
 
@@ -54,7 +54,7 @@ def test_changes_are_what_reading_everything_gives(
         for name, (front, text) in start.items():
             write(folder, name, front + text)
         watched = watch(folder, text=kept)
-        known(watched, watched.changes())
+        committed(watched, watched.changes())
         for what, name, front, text in steps:
             file = folder / f"{name}.md"
             touched = {file}
@@ -64,7 +64,7 @@ def test_changes_are_what_reading_everything_gives(
                 file.unlink(missing_ok=True)
             elif file.exists():
                 touched.add(file.rename(folder / "moved.md"))
-            known(watched, watched.changes_of(touched))
+            committed(watched, watched.changes_of(touched))
             fresh = watch(folder, text=kept)
             fresh.keep(fresh.changes())
             assert watched.seen == fresh.seen
@@ -82,15 +82,19 @@ def test_only_what_changed_is_given(tmp_path: Path) -> None:
     one, two = write(tmp_path, "one", "[[two]]"), write(tmp_path, "two", "# Two")
     write(tmp_path, "three", "nothing")
     watched = watch(tmp_path)
-    assert urls(known(watched, watched.changes())) == {"one.md": None, "two.md": None, "three.md": None}
+    assert urls(committed(watched, watched.changes())) == {"one.md": None, "two.md": None, "three.md": None}
     assert not watched.changes_of([one, two])
     two.write_text("# Two!")
-    assert urls(known(watched, watched.changes_of([two]))) == {"two.md": None}
+    assert urls(committed(watched, watched.changes_of([two]))) == {"two.md": None}
     (tmp_path / "sub").mkdir()
     moved = two.rename(tmp_path / "sub" / "two.md")  # the link of one leads elsewhere
-    assert urls(known(watched, watched.changes_of([two, moved]))) == {"one.md": None, "sub/two.md": None, "two.md": 410}
+    assert urls(committed(watched, watched.changes_of([two, moved]))) == {
+        "one.md": None,
+        "sub/two.md": None,
+        "two.md": 410,
+    }
     shutil.rmtree(tmp_path / "sub")
-    assert urls(known(watched, watched.changes_of([tmp_path / "sub"]))) == {"one.md": None, "sub/two.md": 410}
+    assert urls(committed(watched, watched.changes_of([tmp_path / "sub"]))) == {"one.md": None, "sub/two.md": 410}
     moved = write(tmp_path, "sub/two", "again")
     assert urls(watched.changes_of([tmp_path / "sub"])) == {"one.md": None, "sub/two.md": None}
     assert urls(watched.changes_of([moved])) == urls(watched.changes_of([moved])), (
@@ -101,7 +105,7 @@ def test_only_what_changed_is_given(tmp_path: Path) -> None:
 def test_what_is_not_a_page_is_ignored(tmp_path: Path) -> None:
     write(tmp_path, "one", "x")
     watched = watch(tmp_path)
-    known(watched, watched.changes())
+    committed(watched, watched.changes())
     (tmp_path / ".obsidian").mkdir()
     store = tmp_path / "web.cocite"
     store.mkdir()
@@ -119,18 +123,18 @@ def test_pages_of_a_documentation_tool(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>i</title><a href=a.html>a</a>")
     (tmp_path / "a.html").write_text("<title>a</title><a href=index.html>i</a>")
     watched = watch(tmp_path)
-    known(watched, watched.changes())
+    committed(watched, watched.changes())
     (tmp_path / "a.html").write_text("<title>other</title>")
-    assert urls(known(watched, watched.changes_of([tmp_path / "a.html"]))) == {"a.html": None}
+    assert urls(committed(watched, watched.changes_of([tmp_path / "a.html"]))) == {"a.html": None}
     (tmp_path / "a.html").unlink()
-    assert urls(known(watched, watched.changes_of([tmp_path / "a.html"]))) == {"a.html": 410}
+    assert urls(committed(watched, watched.changes_of([tmp_path / "a.html"]))) == {"a.html": 410}
 
 
 def test_an_address_in_the_front_matter(tmp_path: Path) -> None:
     file = write(tmp_path, "one", "---\nurl: https://me.example/1\n---\n")
     write(tmp_path, "two", "---\nurl: https://me.example/2\n---\n")
     watched = watch(tmp_path, None)
-    known(watched, watched.changes())
+    committed(watched, watched.changes())
     file.unlink()
     assert urls(watched.changes_of([file])) == {"https://me.example/1": 410}
 
@@ -138,7 +142,7 @@ def test_an_address_in_the_front_matter(tmp_path: Path) -> None:
 def test_state_is_that_of_one_folder(tmp_path: Path) -> None:
     write(tmp_path, "one", "x")
     watched = watch(tmp_path)
-    known(watched, watched.changes())
+    committed(watched, watched.changes())
     again = watch(tmp_path)
     assert again.restore(watched.state())
     assert not again.changes()

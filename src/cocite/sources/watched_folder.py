@@ -85,7 +85,7 @@ class WatchedFolder:
         return self._with_gone(found, gone, seen)
 
     def _has(self, path: str) -> bool:
-        """Whether a file is there, and has content: an empty one is no page."""
+        """Whether a file is there, and has content: an empty one isn't a page."""
         file = self.path / path
         return file.is_file() and file.stat().st_size > 0
 

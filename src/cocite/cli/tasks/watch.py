@@ -26,8 +26,8 @@ STATE_SECONDS = 60  # between two saves of what is known; without the latest, so
 GROUP_MILLISECONDS, STEP_MILLISECONDS, LOOK_MILLISECONDS = 400, 50, 500
 
 
-@operation(store=False, json=False)
-class Watch(WorkOptions):
+@operation(name="watch", store=False, json=False)
+class WatchFolder(WorkOptions):
     """Keep a store current with a folder: a vault of notes, or the output of a documentation tool.
 
     Builds the store if it isn't there, then adds every change as soon as it is saved: changed pages as a layer, deleted

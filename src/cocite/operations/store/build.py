@@ -96,8 +96,8 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
     """How sources are read into a store."""
 
     sources: tuple[str, ...] = parameter(
-        (), "Files, folders, - for records from a pipe, or addresses to crawl from", metavar="SOURCE", positional=True,
-        required=True,
+        (), "Files, folders, SQL, - for records from a pipe, or addresses to crawl from", metavar="SOURCE",
+        positional=True, required=True,
     )  # fmt: skip
     undirected: bool = parameter(False, "Edge lists: read each link in both directions")
     see_also: str = parameter(
@@ -312,10 +312,11 @@ def kept_before(store: str, platforms: str) -> dict[str, bool]:
 class Build(SourceOptions):
     """Read sources into a new store.
 
-    Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
-    WAT), HTML, Markdown, bookmarks, OPML, MediaWiki dumps, web graphs. An old store is replaced when the new one is
-    complete, not before. If a page repeats a link, the first one is kept, with the sections of the others. Links from a
-    page to itself are dropped. The summary counts both.
+    Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, WACZ,
+    ARC, WAT, HAR), HTML, Markdown, bookmarks, exports of bookmark managers, OPML, browser histories, MediaWiki dumps,
+    references (Zotero, BibTeX), OpenAlex, web graphs, SQL (duckdb:SELECT …). docs/sources.md has them all. An old
+    store is replaced when the new one is complete, not before. If a page repeats a link, the first one is kept, with
+    the sections of the others. Links from a page to itself are dropped. The summary counts both.
 
     Examples:
         cocite build crawl.warc.gz -o web.cocite
