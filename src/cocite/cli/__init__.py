@@ -41,9 +41,9 @@ SHOWN_BY = {
 """How results are shown, in the order of the help; other operations follow, shown plainly."""
 TASKS = {
     "demo": "demo.Demo", "serve": "serve.Serve", "mcp": "serve.ServeAssistants", "warm": "other.Warm",
-    "watch": "watch.WatchFolder", "crawl": "crawl.Crawl", "reproduce": "other.Reproduce", "study rate": "other.StudyRate",
-    "spark pages": "spark.SparkPages", "spark store": "spark.SparkStore", "spark rank": "spark.SparkRank",
-    "spark related": "spark.SparkRelated",
+    "watch": "watch.WatchFolder", "crawl": "crawl.Crawl", "reproduce": "other.Reproduce",
+    "study rate": "other.StudyRate", "spark pages": "spark.SparkPages", "spark store": "spark.SparkStore",
+    "spark rank": "spark.SparkRank", "spark related": "spark.SparkRelated",
 }  # fmt: skip
 """Operations that only the command line has."""
 GROUPS = {
