@@ -19,7 +19,12 @@ PIECES = (
     "**", "[[a]]", "![[b#c|d]]", "[a](https://a.example/x_y)", "[ ] ", "`c d`", "https://b.example/a_b ", " #tag ",
     "**bold**", "*it*", "_it_", " * ", "&amp;", "<b>", "| a | b |\n|---|---|\n", "> ", "[^1]", "\n===\n", "a_b",
 )  # fmt: skip
-TEXTS = st.lists(st.sampled_from(PIECES), max_size=24).map("".join)
+PLAIN = (
+    "word", " ", " ", "\n", "\n\n", "\n- ", "\n  - ", "\n\t- ", "\n    - ", "\n1. ", "\n2. ", "\n# ", "\n---\n\n",
+    "\n\n```\ncode\n```\n", "[[a]]", "[[b|two *words*]]", "![[a#h]]", "[a](https://a.example/x_y)", "[b](b.md)", "[ ] ",
+    "`c d`", "https://b.example/a_b", " #tag", "**bold**", "*it*", "_it_", " * ", ".", ", ", "(", ")", "!", "a_b", "é",
+)  # fmt: skip
+TEXTS = st.one_of(st.lists(st.sampled_from(pieces), max_size=24).map("".join) for pieces in (PIECES, PLAIN))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +46,7 @@ def visible(blocks: list[MarkdownBlock]) -> list[MarkdownBlock]:
     return [block for block in blocks if block.text or block.items or block.tags]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(TEXTS, st.booleans())
 def test_plain_markdown_is_read_as_markdown_it_does(links: NoteLinks, text: str, in_vault: bool) -> None:
     own = links if in_vault else None

@@ -40,7 +40,7 @@ def urls(changes: Changes) -> dict[str, int | None]:
     return {row["url"].removeprefix(BASE): row["status"] for batch in changes.records for row in batch.to_pylist()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     kept=st.booleans(), start=st.dictionaries(st.sampled_from(NAMES), st.tuples(FRONTS, TEXTS), min_size=1), steps=STEPS
 )

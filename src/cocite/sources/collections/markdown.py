@@ -253,15 +253,44 @@ def read_blocks(text: str, links: NoteLinks | None = None) -> Iterator[MarkdownB
 
 def _plain_block(level: int, content: str, links: NoteLinks | None) -> MarkdownBlock:
     """Read a heading (with its level) or a paragraph."""
+    found = plain_markdown.spans(content, links is not None)
+    if found is not None and "://" not in content:
+        return _block_of_spans(level, found, links)
     block = _BlockReader(links)
     if level:
         block.begin(_HEADING, level)
-    found = plain_markdown.spans(content, links is not None)
     if found is None:
         block.add_inline(_parser(wiki_links=links is not None).parseInline(content)[0])
     else:
         block.add_spans(found)
     return block.finished()
+
+
+def _block_of_spans(level: int, spans: list[plain_markdown.Span], links: NoteLinks | None) -> MarkdownBlock:
+    """What `_BlockReader` makes of spans without bare addresses, in half the time."""
+    pieces: list[str] = []
+    found: list[tuple[int, str]] = []  # the piece of a link, and its address
+    tags: list[str] = []
+    for kind, text, other in spans:
+        at = len(pieces)
+        if kind == plain_markdown.WIKI_SPAN:
+            there = links.find(text) if links else None
+            pieces.append((other or text.strip().rpartition("/")[2]).replace("*", "") if there else other)
+            if there:
+                found.append((at, there))
+            continue
+        pieces.append(" " if kind == plain_markdown.BREAK_SPAN else text)
+        if links and "#" in text and kind != plain_markdown.CODE_SPAN:
+            tags += TAG.findall(text)
+        if kind == plain_markdown.LINK_SPAN:
+            found.append((at, other))
+    whole = " ".join("".join(pieces).split())
+    items: list[MarkdownLink | MarkdownHeading] = [MarkdownHeading(shortened(whole, MAX_TEXT), level)] if level else []
+    for number, (at, url) in enumerate(found):
+        after = found[number + 1][0] if number + 1 < len(found) else len(pieces)
+        context = shortened("".join(pieces[at + 1 : after]).lstrip(_BEFORE_CONTEXT), MAX_CONTEXT).rstrip(" |")
+        items.append(MarkdownLink(url, shortened(pieces[at], MAX_TEXT), context))
+    return MarkdownBlock(whole, items, tags)
 
 
 @cache
