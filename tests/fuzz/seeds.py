@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sqlite3
 import tempfile
+import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +57,29 @@ WARC = (
     b"Content-Type: application/http; msgtype=response\r\nContent-Length: 92\r\n\r\n"
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>t</title><a href=https://b.example/>b</a>\r\n\r\n"
 )
+
+
+def wacz() -> bytes:
+    """A WARC file in a zip file, and a list of pages."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("archive/a.warc"), WARC)
+        archive.writestr(zipfile.ZipInfo("pages/pages.jsonl"), b'{"url": "https://a.example/", "title": "t"}\n')
+    return file.getvalue()
+
+
+def history() -> bytes:
+    """The history of a browser with one click."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(
+            "PRAGMA page_size=512; VACUUM; CREATE TABLE urls(id INTEGER PRIMARY KEY, url, title, visit_count,"
+            " last_visit_time); CREATE TABLE visits(id INTEGER PRIMARY KEY, url, from_visit, transition);"
+            "INSERT INTO urls VALUES (1, 'https://a.example/', 'a', 1, 0), (2, 'https://b.example/', 'b', 1, 0);"
+            "INSERT INTO visits VALUES (1, 1, 0, 1), (2, 2, 1, 0);"
+        )
+        return bytes(made.serialize())
+
+
 FILES: dict[str, SourceFile] = {
     "warc": SourceFile("warc", "web.warc", (WARC,)),
     "warc.gz": SourceFile("warc", "web.warc.gz", (gzip.compress(WARC, 1, mtime=0) * 3,)),
@@ -81,6 +107,40 @@ FILES: dict[str, SourceFile] = {
         b"<text>[[B|b]]s {{t|[[C]]}}\n== See also ==\n* [[D]] [https://e.example/ e]&lt;ref&gt;[[F]]&lt;/ref&gt;"
         b"[[Category:G]] [[File:H|x [[I]]]]</text></revision></page><page><title>J</title><redirect title='A'/></page>",
     )),
+    "wacz": SourceFile("wacz", "web.wacz", (wacz(),)),
+    "har": SourceFile("har", "web.har", (
+        b'{"log": {"version": "1.2", "pages": [], "entries": [{"request": {"method": "GET", "url": "https://a.example/"},'
+        b' "response": {"status": 200, "content": {"mimeType": "text/html", "text": "<a href=/b>b</a>"}}}]}}',
+    )),
+    "saved": SourceFile("bookmark-manager", "pinboard.json", (
+        b'[{"href": "https://a.example/", "description": "a", "extended": "e", "tags": "x y"}]',
+    )),
+    "saved.xml": SourceFile("bookmark-manager", "pinboard.xml", (
+        b'<posts user="u"><post href="https://a.example/" description="a" tag="x y"/></posts>',
+    )),
+    "saved.csv": SourceFile("bookmark-manager", "pocket.csv", (
+        b'title,url,time_added,tags,status\na,https://a.example/,1,x|y,unread\n"b\n",https://b.example/,1,,\n',
+    )),
+    "wallabag": SourceFile("bookmark-manager", "wallabag.json", (
+        b'[{"is_archived": 0, "tags": ["x"], "title": "a", "url": "https://a.example/", "content": "<a href=/b>"}]',
+    )),
+    "csl": SourceFile("references", "library.json", (
+        b'[{"id": "a", "type": "book", "title": "t", "DOI": "10.1000/a", "issued": {"date-parts": [[2019, 3]]}}]',
+    )),
+    "bibtex": SourceFile("references", "library.bib", (
+        b'@article{a,\n title = {T {\\"o} \\ss},\n doi = "10.1000/a", year = 2019, keywords = {x, y} # "z"\n}\n',
+    )),
+    "zotero": SourceFile("references", "library.rdf", (
+        b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:z="http://www.zotero.org/namespaces/export#"'
+        b' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:t="http://purl.org/dc/terms/">'
+        b'<z:A rdf:about="#1"><dc:title>t</dc:title><dc:identifier>DOI 10.1000/a</dc:identifier></z:A>'
+        b'<z:Collection><dc:title>c</dc:title><t:hasPart rdf:resource="#1"/></z:Collection></rdf:RDF>',
+    )),
+    "openalex": SourceFile("openalex", "works.jsonl", (
+        b'{"id": "https://openalex.org/W1", "doi": "https://doi.org/10.1/a", "referenced_works": ["https://openalex.org/W2"],'
+        b' "topics": [{"id": "https://openalex.org/T1"}], "abstract_inverted_index": {"a": [0]}}\n',
+    )),
+    "history": SourceFile("history", "History", (history(),)),
     "edges": SourceFile("edges", "links.tsv", (
         b"https://a.example/\thttps://b.example/\n1\t2\n", b"from,to\na.example,b.example\n",
     )),
@@ -113,6 +173,10 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "html": (b"<title>t</title><base href=/x/><h2>h</h2><ul><li><a href=a rel=nofollow>a</a><nav><a href=//b>",),
     **{name: file.examples for name, file in FILES.items()},
     "bvgraph": (bvgraph([[1, 2, 3, 4, 5], [0, 2, 3, 4, 5], [7], [], [0, 1, 2, 3, 6], [4], [5, 7], [6]]),),
+    "hints": (
+        b"<urlset><url><loc>https://a.example/</loc><lastmod>2024-01-02</lastmod></url></urlset>",
+        b'<feed><entry><link href="/a"/><updated>2024-01-02</updated></entry></feed>',
+    ),
     "clicks": (b"https://a.example/\thttps://b.example/\t7\n", b"a;b;<;c\na;c\n", b"a\tb\tlink\t7\n"),
     "history": (
         b"a.example\t2\t2026-05-17\t90\n", b"url,date,dwell\na.example,1778976000,30\n",

@@ -20,6 +20,7 @@ from cocite.errors import BadAddress, BadParameter, BadSource
 from cocite.pages.address import canonical
 from cocite.results.visits import read_history, weights_of
 from cocite.sources.clicks import read_clicks
+from cocite.sources.crawl.hints import MAX_HINTS, feeds_of, read_hints
 from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -93,6 +94,12 @@ def history(data: bytes) -> None:
         assert all(isfinite(weight) and weight > 0 for _, weight in weights_of(visits, 30.0, 0.5)), "no weight"
 
 
+def hints(data: bytes) -> None:
+    """Every address of a sitemap or feed is a text, and there are only so many."""
+    assert all(hint.url.encode("utf-8", "replace") for hint in read_hints(data, BASE)[:MAX_HINTS])
+    feeds_of(data, BASE)
+
+
 def consume(path: Path, kind: str) -> int:
     """Read a source to its end; how many links it has."""
     links = 0
@@ -133,6 +140,7 @@ TARGETS: dict[str, Target] = {
     "html": html,
     "clicks": clicks,
     "history": history,
+    "hints": hints,
     **{name: file_of(file.kind, file.name) for name, file in FILES.items()},
     "bvgraph": bvgraph,
     "request": request,

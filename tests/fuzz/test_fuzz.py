@@ -25,8 +25,8 @@ from tests.fuzz.targets import TARGETS
 from tests.graph.webs import examples
 
 READS_FILES = {*FILES, "bvgraph"}
-FUZZED_APART = {"html", "webgraph", "crawl"}
-"""Kinds of sources with targets of their own, and the crawler, which reads HTML."""
+FUZZED_APART = {"html", "webgraph", "crawl", "sql"}
+"""Kinds of sources with targets of their own; the crawler, which reads HTML; SQL, which the user writes."""
 
 
 def cases() -> list[tuple[str, bytes]]:

@@ -9,7 +9,7 @@ import pytest
 
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
-from cocite.sources.wikis.notes import Notes, properties
+from cocite.sources.wikis.notes import Notes, properties, relative
 
 BASE = "https://notes.example/"
 
@@ -111,8 +111,10 @@ def test_names_outside_the_vault_stay_inside(tmp_path: Path) -> None:
     notes = Notes(vault(tmp_path, a="", sub__b=""))
     assert notes.find("../../../etc/passwd", "sub/b.md") is not None
     assert notes.find("sub/b", "sub/b.md") is None
-    assert notes.find("A", "sub/b.md") == "../a.md"
-    assert notes.find("12:30 call", "a.md") == "./12%3A30%20call.md"
+    assert notes.find("A", "sub/b.md") == "a.md"
+    assert notes.find("12:30 call", "a.md") == "12:30 call.md"
+    assert relative("12:30 call.md", "a.md") == "./12%3A30%20call.md"
+    assert relative("a.md", "sub/b.md") == "../a.md"
 
 
 def test_time_grows_with_the_number_of_notes(tmp_path: Path) -> None:

@@ -34,15 +34,17 @@ SHOWN_BY = {
     "filter": "words.show_filtered", "cluster": "answers.show_groups", "search": "answers.show_found",
     "keywords": "words.show_keywords", "rank": "store.show_rank", "links": "store.show_links",
     "info": "store.show_info", "check": "store.show_check", "export": "store.show_exported", "install": "",
-    "serve": "", "mcp": "", "site": "quality.show_site", "warm": "", "study new": "quality.show_new_study",
-    "study rate": "", "study report": "quality.show_evaluation", "spark pages": "spark.show_job",
+    "serve": "", "mcp": "", "watch": "", "crawl": "", "site": "quality.show_site", "warm": "",
+    "study new": "quality.show_new_study", "study rate": "", "study report": "quality.show_evaluation",
+    "spark pages": "spark.show_job",
     "spark store": "spark.show_job", "spark rank": "spark.show_job", "spark related": "spark.show_job",
 }  # fmt: skip
 """How results are shown, in the order of the help; other operations follow, shown plainly."""
 TASKS = {
     "demo": "demo.Demo", "serve": "serve.Serve", "mcp": "serve.ServeAssistants", "warm": "other.Warm",
-    "reproduce": "other.Reproduce", "study rate": "other.StudyRate", "spark pages": "spark.SparkPages",
-    "spark store": "spark.SparkStore", "spark rank": "spark.SparkRank", "spark related": "spark.SparkRelated",
+    "watch": "watch.WatchFolder", "crawl": "crawl.Crawl", "reproduce": "other.Reproduce",
+    "study rate": "other.StudyRate", "spark pages": "spark.SparkPages", "spark store": "spark.SparkStore",
+    "spark rank": "spark.SparkRank", "spark related": "spark.SparkRelated",
 }  # fmt: skip
 """Operations that only the command line has."""
 GROUPS = {

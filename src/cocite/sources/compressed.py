@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import zlib
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -139,7 +140,13 @@ def head_lines(head: bytes) -> list[bytes]:
 
 
 def head(path: Path) -> bytes:
-    """Return the first 64 KiB of a file's decompressed content, or less where the file is shorter or damaged."""
+    """Return the first 64 KiB of a file's decompressed content, or less where the file is shorter or damaged.
+
+    Of a zip archive, the bytes are as they are: one kind of source is such an archive.
+    """
+    with suppress(OSError), path.open("rb") as file:
+        if (start := file.read(4)) == b"PK\x03\x04":
+            return start + file.read(HEAD_BYTES - 4)
     with open_bytes(path, ReadReport()) as stream:
         return stream.read(HEAD_BYTES)
 

@@ -127,6 +127,11 @@ def kind_of(path: Path) -> str | None:
         return None
 
 
+def is_never_source(name: str) -> bool:
+    """Return whether the name of a file says that it isn't a source: a picture, a script."""
+    return _NEVER_SOURCES.search(name) is not None
+
+
 def content_suffix(path: Path) -> str:
     """Return the suffix before that of compression: `.tsv` of `links.tsv.gz`."""
     name = re.sub(r"\.(?:gz|zst|bz2)$", "", path.name, flags=re.IGNORECASE)

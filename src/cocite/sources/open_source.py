@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.sources.arrow_batches import merge_small_batches
+from cocite.sources.edges.sql import is_sql, parse_sql
 from cocite.sources.folders import address_under, checked_base, is_store, walk_files
 from cocite.sources.kinds import (
     Items,
@@ -50,7 +51,7 @@ def open_source(
     spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True,
     undirected: bool = False, see_also: IO[str] | None = None, categories: bool = False,
 ) -> Source:  # fmt: skip
-    """Recognise a source: a file, a folder, `-` for standard input, or the address of a page to crawl from.
+    """Recognise a source: a file, a folder, `-` for standard input, SQL, or the address of a page to crawl from.
 
     `base` is the address of sources without addresses of their own: HTML and Markdown files, bookmarks, OPML.
     """
@@ -73,6 +74,9 @@ def _reader(
     """Return the kind of a source, its size in bytes, and what reads it."""
     if kind == "crawl" or (kind is None and _WEB_ADDRESS.match(spec)):
         return "crawl", 0, lambda: source_kinds()["crawl"].read(spec, report, options)
+    if kind == "sql" or (kind is None and is_sql(spec)):
+        query = parse_sql(spec)
+        return "sql", 0, lambda: source_kinds()["sql"].read(query, report, options)
     if spec == "-" or path.is_fifo():
         if kind not in (None, "records"):
             raise BadSource(f"Only page records can come from a pipe: write the {kind} source to a file first")

@@ -76,12 +76,28 @@ class SourceFormat(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(WorkOptions, SourceFormat):
+class CrawlOptions(Task):
+    """Which pages a crawl fetches, and how fast."""
+
+    depth: int = parameter(2, "Crawling: maximum number of links from the address", minimum=0)
+    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", minimum=1)
+    delay: float = parameter(
+        0.5, "Crawling: minimum time between two requests to one host", metavar="SECONDS", minimum=0
+    )
+    scope: str = parameter(
+        "site", "Crawling: stay on the site, on the host, or go anywhere", metavar="site|host|any",
+        choices=("site", "host", "any"),
+    )  # fmt: skip
+    allow_private: bool = parameter(False, "Crawling: fetch private and local addresses too")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
     """How sources are read into a store."""
 
     sources: tuple[str, ...] = parameter(
-        (), "Files, folders, - for records from a pipe, or addresses to crawl from", metavar="SOURCE", positional=True,
-        required=True,
+        (), "Files, folders, SQL, - for records from a pipe, or addresses to crawl from", metavar="SOURCE",
+        positional=True, required=True,
     )  # fmt: skip
     undirected: bool = parameter(False, "Edge lists: read each link in both directions")
     see_also: str = parameter(
@@ -96,16 +112,6 @@ class SourceOptions(WorkOptions, SourceFormat):
         None, "Keep the texts of pages, and index all words for search (add: default as before)", type=bool,
         flags=("--text/--no-text",),
     )  # fmt: skip
-    depth: int = parameter(2, "Crawling: maximum number of links from the address", minimum=0)
-    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", minimum=1)
-    delay: float = parameter(
-        0.5, "Crawling: minimum time between two requests to one host", metavar="SECONDS", minimum=0
-    )
-    scope: str = parameter(
-        "site", "Crawling: stay on the site, on the host, or go anywhere", metavar="site|host|any",
-        choices=("site", "host", "any"),
-    )  # fmt: skip
-    allow_private: bool = parameter(False, "Crawling: fetch private and local addresses too")
 
     @property
     def said(self) -> dict[str, str]:
@@ -306,10 +312,11 @@ def kept_before(store: str, platforms: str) -> dict[str, bool]:
 class Build(SourceOptions):
     """Read sources into a new store.
 
-    Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
-    WAT), HTML, Markdown, bookmarks, OPML, MediaWiki dumps, web graphs. An old store is replaced when the new one is
-    complete, not before. If a page repeats a link, the first one is kept, with the sections of the others. Links from a
-    page to itself are dropped. The summary counts both.
+    Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, WACZ,
+    ARC, WAT, HAR), HTML, Markdown, bookmarks, exports of bookmark managers, OPML, browser histories, MediaWiki dumps,
+    references (Zotero, BibTeX), OpenAlex, web graphs, SQL (duckdb:SELECT …). docs/sources.md has them all. An old
+    store is replaced when the new one is complete, not before. If a page repeats a link, the first one is kept, with
+    the sections of the others. Links from a page to itself are dropped. The summary counts both.
 
     Examples:
         cocite build crawl.warc.gz -o web.cocite
@@ -348,7 +355,7 @@ class Add(SourceOptions):
         if not self.resume:
             return {}
         limits = {name: getattr(self, name) for name in ("scope", "depth", "max_pages")}
-        return crawled_before(Graph(self.index), spec, **limits)._asdict()
+        return crawled_before(Graph(self.index), spec, **limits).options()
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.maintain import add

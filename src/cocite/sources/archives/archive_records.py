@@ -103,7 +103,7 @@ def open_records(path: Path, report: ReadReport) -> Iterator[Record]:
             yield from _arc_records(stream, path.name, report)
     elif _FIRST_LINE.match(start):
         with path.open("rb", buffering=0) as file:
-            yield from _warc_records(file, path.name, report)
+            yield from warc_records(file, path.name, report)
     else:
         raise BadSource(f"{path.name} is neither WARC nor ARC: use --kind for its kind")
 
@@ -116,7 +116,7 @@ def web_address(target: str) -> str:
     return target if target[:8].lower().startswith(("http://", "https://")) else ""
 
 
-def _warc_records(file: io.FileIO, name: str, report: ReadReport) -> Iterator[Record]:
+def warc_records(file: io.RawIOBase, name: str, report: ReadReport) -> Iterator[Record]:
     """Yield the records. After a damaged part, reading goes on at the next record."""
     start: int | None = 0
     parts = Parts(file, name, report)
@@ -129,7 +129,7 @@ def _warc_records(file: io.FileIO, name: str, report: ReadReport) -> Iterator[Re
 class Parts:
     """The parts of a WARC file between damages."""
 
-    def __init__(self, file: io.FileIO, name: str, report: ReadReport) -> None:
+    def __init__(self, file: io.RawIOBase, name: str, report: ReadReport) -> None:
         self.file, self.name, self.report = file, name, report
         self.total = self.begin = self.damaged_parts = 0  # bytes of output; where the last record begins
         self.length: int | None = None  # of the last record's content, if it was read to its end
@@ -185,7 +185,7 @@ class Parts:
         return found
 
 
-def _end_of_record(file: io.FileIO, begin: int, length: int) -> int:
+def _end_of_record(file: io.RawIOBase, begin: int, length: int) -> int:
     """Where a record that was read to its end is followed by the next one."""
     file.seek(begin)
     data = file.read(_MAX_HEAD)
@@ -202,7 +202,7 @@ def _end_of_record(file: io.FileIO, begin: int, length: int) -> int:
     return file.tell() - len(decoder.unused_data)
 
 
-def _find_record(file: io.FileIO, start: int) -> int | None:
+def _find_record(file: io.RawIOBase, start: int) -> int | None:
     """Where the next record begins: a gzip member with one, or a line that is the first of one."""
     file.seek(start)
     at, window = start, b""

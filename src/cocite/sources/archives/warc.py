@@ -23,7 +23,7 @@ UNTYPED = frozenset({"", "*/*", "unknown", "unknown/unknown", "no-type"})
 
 def read_warc(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of an archive in file order. Damage is counted, and the rest is read."""
-    pages = map(_Reader(report, options.text).page, open_records(path, report))
+    pages = map(WarcReader(report, options.text).page, open_records(path, report))
     return expect_some(count_pages(pages, report), report, path.name, NO_PAGE)
 
 
@@ -52,7 +52,7 @@ def page_without_content(page: Page, location: str, report: ReadReport) -> Page 
     return None
 
 
-class _Reader:
+class WarcReader:
     """Turns records into pages, and keeps the content of some for the records that refer to them."""
 
     def __init__(self, report: ReadReport, text: bool) -> None:

@@ -6,7 +6,7 @@ skipped.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -18,6 +18,8 @@ MAX_FILE = 32 << 20  # bytes of a list; the longest known lists have 2 MB
 MAX_TEXT, MAX_CONTEXT = 1000, 120  # characters kept of a link's text, and of the words around it
 MAX_HEADING_FOLDERS = 8
 MAX_FOLDER_NAME = 200
+MAX_GROUPS_PER_LINK = 50
+MAX_GROUPED_LINKS = 2_000_000  # a link counts once in each group
 HASH_DIGITS = 20  # 80 bits of a made-up address; with the longest name, a label of 61 characters
 
 INVALID_LINK, NOT_A_PAGE = "link with an invalid address", "link to something other than a web page"
@@ -127,6 +129,11 @@ class FolderPage:
         self.page, self.report = Page(url), report
         self._open: list[tuple[str, list[int]]] = [("", [])]  # names and, once they hold a link, sections
 
+    @property
+    def in_folder(self) -> bool:
+        """Whether the present folder, or one around it, has a name."""
+        return any(name for name, _ in self._open[-MAX_HEADING_FOLDERS:])
+
     def begin_section(self, heading: str) -> None:
         """Begin a section that ends all folders."""
         self._open = [(heading, [])]
@@ -151,3 +158,40 @@ class FolderPage:
             section.append(len(self.page.headings))
             self.page.headings.append(" / ".join(name for name, _ in self._open[-MAX_HEADING_FOLDERS:] if name))
         self.page.links.append(Link(address, text=text, block=section[0], context=context))
+
+
+class GroupedLinks:
+    """A page of links in folders or under tags. A link may be in several of them, or in none."""
+
+    def __init__(self, url: str, report: ReadReport) -> None:
+        self.page, self.report = Page(url), report
+        self._groups: dict[str, list[Link]] = {}
+        self._loose: list[Link] = []
+        self._count = 0
+
+    def add(self, href: str, text: str, context: str, groups: Iterable[str]) -> None:
+        """Add a link to its groups."""
+        address = web_link(self.page.url, href)
+        if address is None:
+            count_skipped_link(href, self.page.url, self.report)
+            return
+        named = dict.fromkeys(filter(None, (shortened(name, MAX_FOLDER_NAME) for name in groups)))
+        names = list(named)[:MAX_GROUPS_PER_LINK]
+        self._count += max(1, len(names))
+        if self._count > MAX_GROUPED_LINKS:
+            self.report.skip(f"link beyond the first {MAX_GROUPED_LINKS:,} of a list", href)
+            return
+        for name in names:
+            self._groups.setdefault(name, []).append(Link(address, text, None, context))
+        if not names:
+            self._loose.append(Link(address, text, None, context))
+
+    def finished(self) -> Page:
+        """The page, with a section for each group. Links without a group come last."""
+        for name, links in self._groups.items():
+            for link in links:
+                link.block = len(self.page.headings)
+            self.page.headings.append(name)
+            self.page.links += links
+        self.page.links += self._loose
+        return self.page

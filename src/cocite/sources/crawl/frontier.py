@@ -91,6 +91,13 @@ class Frontier:
         self._seen.update(fetched)
         self.pages += len(fetched)
 
+    def skip_new(self, key: str) -> bool:
+        """Count a page as fetched that needs no fetch. Return False if it was added before."""
+        if key in self._seen:
+            return False
+        self.skip([key])
+        return True
+
     def offer(self, fetch: Fetch) -> bool:
         """Add a fetch. Return False if its page was added before."""
         if fetch.key in self._seen:

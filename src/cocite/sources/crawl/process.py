@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -45,9 +46,9 @@ class MessagePipe(asyncio.BaseProtocol):
         """Return whether the reader is behind."""
         return self._transport.get_write_buffer_size() > MAX_BACKLOG
 
-    def page(self, page: Page) -> None:
-        """Send a page."""
-        self.send({"page": page_to_json(page)})
+    def page(self, page: Page, validators: dict[str, list[str]] | None = None, feeds: Sequence[str] = ()) -> None:
+        """Send a page, with what the next crawl needs to know of it."""
+        self.send({"page": page_to_json(page), "validators": validators or {}, "feeds": list(feeds)})
 
     def skip(self, reason: str, example: str, count: int = 1) -> None:
         """Send the reason for something skipped."""

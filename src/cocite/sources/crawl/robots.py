@@ -6,6 +6,7 @@ Here a host whose robots.txt can't be fetched is not crawled, and a host without
 
 import asyncio
 from collections import OrderedDict
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from protego import Protego
@@ -19,6 +20,7 @@ from cocite.sources.crawl.guard import Refused, web_address
 from cocite.sources.html.page import REDIRECT_STATUSES
 
 MAX_DELAY = 60.0  # seconds; some hosts ask for hours
+MAX_SITEMAPS = 50  # of one host
 _MAX_BYTES = 512 << 10  # RFC 9309 asks for at least 500 KiB
 _MAX_RULES = 1_000_000  # agents × rules: the parser copies each rule for each agent of its group
 _MAX_KEPT_BYTES = 16 << 20  # of robots.txt files whose rules are kept
@@ -61,6 +63,21 @@ class RobotsRules:
         if not rules.can_fetch(url, self.agent):
             raise Refused("disallowed by robots.txt")
 
+    async def sitemaps(self, url: str) -> list[str]:
+        """The sitemaps of the host of an address: those that robots.txt names, or else the usual one."""
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        with suppress(Refused):
+            await self.check(f"{origin}/sitemap.xml")
+        rules = await self._rules[origin] if origin in self._rules else None
+        named = list(rules.sitemaps)[:MAX_SITEMAPS] if isinstance(rules, Protego) else []
+        return named or [f"{origin}/sitemap.xml"]
+
+    async def fetch(self, url: str, max_bytes: int) -> Response:
+        """Fetch something that isn't a page, if robots.txt allows it."""
+        await self.check(url)
+        return await self._fetch(url, max_bytes)
+
     async def _fetch_rules(self, origin: str) -> Protego | Exception:
         """Return the rules of a host, or the error after two attempts."""
         failure: Exception = Refused("robots.txt can't be fetched")
@@ -76,9 +93,9 @@ class RobotsRules:
                 failure = error
         return failure
 
-    async def _fetch(self, url: str) -> Response:
+    async def _fetch(self, url: str, max_bytes: int = _MAX_BYTES) -> Response:
         for _ in range(_MAX_REDIRECTS + 1):
-            meta = {"robots": True, "download_maxsize": _MAX_BYTES}
+            meta = {"robots": True, "download_maxsize": max_bytes}
             response = await self.crawler.engine.download_async(Request(url, callback=NO_CALLBACK, meta=meta))
             location = response.headers.get("Location")
             if response.status not in REDIRECT_STATUSES or not location:

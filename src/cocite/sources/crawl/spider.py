@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, exceptions, signals
@@ -14,7 +14,8 @@ from scrapy.http.request import NO_CALLBACK
 
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, fetch_of, page_key
 from cocite.sources.crawl.guard import Refused
-from cocite.sources.crawl.robots import RobotsRules, slow_down
+from cocite.sources.crawl.hints import MAX_BYTES, Hint, feeds_of, read_hints
+from cocite.sources.crawl.robots import MAX_SITEMAPS, RobotsRules, slow_down
 from cocite.sources.crawl.start import MAX_FOLLOWED_LINKS, CrawlJob
 from cocite.sources.html.page import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
 from cocite.sources.html.page import recognises as looks_like_html
@@ -27,6 +28,10 @@ PERMANENT_REDIRECTS = frozenset([301, 308])
 OVERLOAD_STATUSES = frozenset([429, 503])
 TRANSIENT_STATUSES = OVERLOAD_STATUSES | {500, 502, 504}  # worth a second attempt
 MAX_REDIRECTS = 10
+NOT_MODIFIED = 304
+MAX_VALIDATOR = 500  # characters of an ETag
+MAX_HEAD = 64 << 10  # bytes of a page that are searched for feeds
+TRUSTED_DAYS = 30  # sitemaps forget to change their dates
 PAUSE_SECONDS = 0.05  # between two looks whether a slow reader has caught up
 
 
@@ -51,7 +56,11 @@ class PageSpider(Spider):
                 self.scope.include(fetch.key)
                 if not job.fetched:  # else the seed was the first page
                     self.frontier.offer(fetch)
-        for address, depth in job.waiting:
+        if not job.hints:
+            self._offer_waiting()
+
+    def _offer_waiting(self) -> None:
+        for address, depth in self.job.waiting:
             if (fetch := fetch_of(address, depth)) is not None:
                 self.frontier.offer(fetch)
 
@@ -65,6 +74,9 @@ class PageSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Fetch what the frontier gives out, and yield nothing: Scrapy's own scheduler has no work."""
         running: set[asyncio.Task[None]] = set()
+        if self.job.hints:
+            await self.read_hints()
+            self._offer_waiting()
         while True:
             while len(running) < self.job.concurrency and (fetch := self.frontier.take()) is not None:
                 running.add(asyncio.create_task(self.fetch(fetch)))
@@ -78,6 +90,40 @@ class PageSpider(Spider):
         for nothing in list[Any]():
             yield nothing
 
+    async def read_hints(self) -> None:
+        """Offer what sitemaps and feeds name. What they say is older than its last fetch isn't fetched again."""
+        lists: dict[str, None] = {}
+        for seed in self.job.seeds:
+            lists.update(dict.fromkeys(await self.robots.sitemaps(seed)))
+        lists.update(dict.fromkeys(self.job.feeds))
+        waiting, count = list(lists), 0
+        while waiting and count < MAX_SITEMAPS:
+            url, count = waiting.pop(0), count + 1
+            where = fetch_of(url)
+            if where is None or not self.scope.contains(where.key):
+                continue
+            try:
+                response = await self.robots.fetch(url, MAX_BYTES)
+            except Exception as error:
+                self.out.skip("sitemap or feed that can't be fetched", f"{url} ({explain(error)[0]})")
+                continue
+            for hint in read_hints(response.body, url) if response.status == 200 else ():
+                if hint.is_list:
+                    waiting.append(hint.url)
+                else:
+                    self._offer_hint(hint)
+
+    def _offer_hint(self, hint: Hint) -> None:
+        fetch = fetch_of(hint.url, min(1, self.job.depth))
+        if fetch is None or not self.scope.contains(fetch.key) or self.frontier.spent:
+            return
+        _, _, fetched = self.job.known.get(fetch.key, ("", "", ""))
+        if hint.changed and hint.changed < fetched[: len(hint.changed)] and fetched > trusted_since():
+            if self.frontier.skip_new(fetch.key):
+                self.out.send({"unchanged": fetch.key})
+        else:
+            self.frontier.offer(fetch)
+
     def stop_unless_html(self, headers: Headers, request: Request) -> None:
         """End a download that isn't HTML by its header: films and archives are not worth their traffic."""
         kind = media_type(by_name(headers).get("content-type", ""))
@@ -87,7 +133,10 @@ class PageSpider(Spider):
     async def fetch(self, fetch: Fetch) -> None:
         """Fetch one address, and read the response."""
         try:
-            request = Request(fetch.url, callback=NO_CALLBACK)
+            etag, modified, _ = self.job.known.get(fetch.key, ("", "", ""))
+            conditions = {"If-None-Match": etag, "If-Modified-Since": modified}
+            headers = {name: value for name, value in conditions.items() if value}
+            request = Request(fetch.url, callback=NO_CALLBACK, headers=headers)
         except ValueError as error:
             self.out.skip("address that can't be requested", f"{fetch.url} ({error})")
             self.frontier.finish(fetch)
@@ -113,6 +162,10 @@ class PageSpider(Spider):
         location = response.headers.get("Location")
         if status in REDIRECT_STATUSES and location:
             self._redirected(fetch, status, location.decode("utf-8", "replace"))
+        elif status == NOT_MODIFIED and fetch.key in self.job.known:
+            self._send_aliases(fetch)
+            self.frontier.pages += 1
+            self.out.send({"unchanged": fetch.key})
         elif status in GONE_STATUSES:
             self._deliver(fetch, Page(fetch.url, status=status, captured=now()))
         elif status in TRANSIENT_STATUSES and self._retry(fetch):
@@ -137,7 +190,8 @@ class PageSpider(Spider):
             self._redirected(fetch, response.status, page.redirect)
             return
         page.status, page.captured = response.status, now()
-        self._deliver(fetch, page)
+        known = [*(headers.get(name, "")[:MAX_VALIDATOR] for name in ("etag", "last-modified")), page.captured]
+        self._deliver(fetch, page, {fetch.key: known}, feeds_of(response.body[:MAX_HEAD], fetch.url))
         all_nofollow = all("nofollow" in link.rel.split() for link in page.links)  # header and <meta> mark each link
         if fetch.depth < self.job.depth and not (self.job.obey_robots and all_nofollow):
             for link in page.links[:MAX_FOLLOWED_LINKS]:
@@ -147,10 +201,12 @@ class PageSpider(Spider):
                 if onward is not None and self.scope.contains(onward.key):
                     self.frontier.offer(onward)
 
-    def _deliver(self, fetch: Fetch, page: Page) -> None:
+    def _deliver(
+        self, fetch: Fetch, page: Page, validators: dict[str, list[str]] | None = None, feeds: Sequence[str] = ()
+    ) -> None:
         self._send_aliases(fetch)
         self.frontier.pages += 1
-        self.out.page(page)
+        self.out.page(page, validators, feeds)
 
     def _redirected(self, fetch: Fetch, status: int, location: str) -> None:
         onward = fetch_of(location, fetch.depth, fetch.url)
@@ -195,6 +251,11 @@ class PageSpider(Spider):
             return False
         self.frontier.add_again(replace(fetch, attempt=1))
         return True
+
+
+def trusted_since() -> str:
+    """A page that was fetched before is fetched again, whatever its sitemap says."""
+    return (datetime.now(UTC) - timedelta(days=TRUSTED_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def now() -> str:

@@ -54,6 +54,10 @@ class CrawlJob:
     text: bool = True  # whether the texts of pages are wanted
     fetched: list[str] = field(default_factory=list)  # canonical addresses that an earlier crawl fetched
     waiting: list[tuple[str, int]] = field(default_factory=list)  # where it goes on: addresses, links from a seed
+    known: dict[str, list[str]] = field(default_factory=dict)
+    """Of pages to fetch only if they changed, by canonical address: ETag, Last-Modified and when they were fetched."""
+    hints: bool = False  # whether to read sitemaps, and `feeds`
+    feeds: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.scope not in ("site", "host", "any"):
@@ -68,7 +72,16 @@ class CrawlJob:
             raise BadParameter(f"Invalid user_agent: give one line of printable ASCII, such as {example}")
 
 
-def crawl(seeds: list[str], report: ReadReport, **options: Any) -> Iterator[Page]:
+@dataclass
+class CrawlNotes:
+    """What a crawl learns beside its pages, for the next one."""
+
+    validators: dict[str, list[str]] = field(default_factory=dict)  # as `CrawlJob.known`
+    unchanged: set[str] = field(default_factory=set)  # canonical addresses
+    feeds: dict[str, None] = field(default_factory=dict)
+
+
+def crawl(seeds: list[str], report: ReadReport, notes: CrawlNotes | None = None, **options: Any) -> Iterator[Page]:
     """Fetch the seeds and the pages around them, breadth first. Yield the pages as they are fetched.
 
     `options` are the fields of `CrawlJob`. Private and local addresses are refused, whatever name or redirect leads to
@@ -76,7 +89,7 @@ def crawl(seeds: list[str], report: ReadReport, **options: Any) -> Iterator[Page
     """
     if find_spec("scrapy") is None:
         raise BadSource('Crawling needs Scrapy: pip install "cocite[crawl]"')
-    return _pages(CrawlJob(_checked_seeds(seeds, report), **options), report)
+    return _pages(CrawlJob(_checked_seeds(seeds, report), **options), report, notes or CrawlNotes())
 
 
 def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
@@ -94,7 +107,7 @@ def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
     return list(checked)
 
 
-def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
+def _pages(job: CrawlJob, report: ReadReport, notes: CrawlNotes) -> Iterator[Page]:
     """Run the crawling process and yield its pages. The process ends with this generator."""
     is_main, before = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGINT)
     with tempfile.TemporaryDirectory(prefix="cocite-crawl-") as folder, tempfile.TemporaryFile() as log:
@@ -105,8 +118,14 @@ def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
                 message = json.loads(line)
                 if "page" in message:
                     fetched = True
+                    notes.validators.update(message.get("validators", {}))
+                    notes.feeds.update(dict.fromkeys(message.get("feeds", ())))
                     links = [Link(**link) for link in message["page"].pop("links", ())]
                     yield Page(**message["page"], links=links)
+                elif "unchanged" in message:
+                    fetched = True
+                    notes.unchanged.add(message["unchanged"])
+                    report.read["page that hasn't changed"] += 1
                 elif "skip" in message:
                     report.skip(message["skip"], message["example"], message["count"])
                 else:

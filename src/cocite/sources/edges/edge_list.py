@@ -71,7 +71,7 @@ def read_edge_list(path: Path, report: ReadReport, options: ReadOptions = DEFAUL
     rows = (_parquet_rows if head(path).startswith(b"PAR1") else _text_rows)(path, report)
     if options.undirected:
         rows = (_both_ways(columns) for columns in rows)
-    batches = (_records(columns, report, path.name) for columns in rows)
+    batches = (edge_records(columns, report, path.name) for columns in rows)
     return expect_some(filter(None, batches), report, path.name)
 
 
@@ -198,7 +198,7 @@ def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Columns]:
         kind = None if kind in (source, target, weight) else kind
         wanted = [names[each] for each in (source, target, weight, kind) if each is not None]
         for batch in row_groups(file, path, wanted, BATCH_ROWS, report):
-            yield _typed([_as_text(batch.column(column)) for column in wanted], kind is not None)
+            yield _typed([as_text(batch.column(column)) for column in wanted], kind is not None)
 
 
 def _is_name(kind: pa.DataType) -> bool:
@@ -207,7 +207,8 @@ def _is_name(kind: pa.DataType) -> bool:
     return kind in texts or bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _as_text(column: pa.Array) -> pa.Array:
+def as_text(column: pa.Array) -> pa.Array:
+    """A column of texts or numbers as texts."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
@@ -217,7 +218,8 @@ def _as_text(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()) if texts is None else texts
 
 
-def _records(columns: Columns, report: ReadReport, name: str) -> pa.RecordBatch | None:
+def edge_records(columns: Columns, report: ReadReport, name: str) -> pa.RecordBatch | None:
+    """The records of rows with source, target and perhaps weight, as texts; None if no row has both."""
     columns = [trimmed(pc.fill_null(column, "")) for column in columns]
     whole = pc.and_(*(pc.greater(pc.binary_length(column), 0) for column in columns[:2]))
     if empty := len(whole) - (pc.sum(whole).as_py() or 0):

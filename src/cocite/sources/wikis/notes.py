@@ -9,7 +9,8 @@ yet has an address, too: that of a file in the top folder. Tags count in vaults 
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -30,6 +31,9 @@ _ITEM = re.compile(r"[^,\n]+")
 _MEDIA = re.compile(r"\.(?!md$)[a-z0-9]{2,5}$", re.IGNORECASE)
 
 
+quoted = lru_cache(100_000)(quote)  # notes that many others link to
+
+
 def properties(text: str) -> dict[str, list[str]]:
     """The aliases (`alias`) and tags (`tag`) that a note begins with, in YAML or as Logseq writes them."""
     head, found = text[:MAX_HEAD], dict[str, list[str]]()
@@ -45,41 +49,74 @@ class Notes:
     """The notes of a folder by their names."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.tagged = any((folder / name).is_dir() for name in _VAULTS)
         files = [file for file in walk_files(folder) if file.suffix.lower() in NOTE_SUFFIXES]
         paths = sorted((file.relative_to(folder).as_posix() for file in files), key=lambda path: (len(path), path))
+        self._aliases = {path: self._read_aliases(path) for path in paths}
+        self._index()
+
+    def _read_aliases(self, path: str) -> list[str]:
+        with (self.folder / path).open(encoding="utf-8", errors="replace") as file:
+            return properties(file.read(MAX_HEAD)).get("alias", [])
+
+    def _index(self) -> None:
+        paths = sorted(self._aliases, key=lambda path: (len(path), path))
         self._paths = {_key(path): path for path in reversed(paths)}
         self._names: dict[str, str] = {}
         for path in paths:
             for name in _names(path):
                 self._names.setdefault(_key(name), path)
         for path in paths:
-            with (folder / path).open(encoding="utf-8", errors="replace") as file:
-                for alias in properties(file.read(MAX_HEAD)).get("alias", ()):
-                    self._names.setdefault(_key(alias), path)
+            for alias in self._aliases[path]:
+                self._names.setdefault(_key(alias), path)
+
+    def renew(self, paths: Iterable[str]) -> set[str]:
+        """Read notes again, some of which may be new or gone. Return the names that may lead elsewhere now."""
+        changed: set[str] = set()
+        for path in paths:
+            before = self._aliases.get(path)
+            now = self._read_aliases(path) if (self.folder / path).is_file() else None
+            if before == now:
+                continue
+            names = [*_names(path)] if before is None or now is None else []
+            changed.update(mention(name) for name in (*names, *(before or ()), *(now or ())))
+            if now is None:
+                del self._aliases[path]
+            else:
+                self._aliases[path] = now
+        if changed:
+            self._index()
+        return changed
 
     def find(self, name: str, note: str) -> str | None:
-        """The relative address of the note that a link in another note names; None for a picture or the note itself."""
+        """The path of the note that a link in another note names; None for a picture or the note itself."""
         name = name.strip().removesuffix(".md").strip("/")
         if not name or name.startswith(("http:", "https:")):
             return None
-        here = posixpath.dirname(note)
-        path = self._paths.get(_key(posixpath.normpath(posixpath.join(here, f"{name}.md")))) or self._names.get(
-            _key(name)
-        )
+        near = posixpath.join(posixpath.dirname(note), f"{name}.md")
+        path = self._paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
+        path = path or self._names.get(_key(name))
         if path is None:
             if _MEDIA.search(name):
                 return None
             path = f"{name}.md"
-        return None if path == note else _relative(path, here)
-
-    def tag(self, name: str, note: str) -> str:
-        """The relative address of a tag."""
-        return _relative(f"tags/{name.strip('/').lower()}", posixpath.dirname(note))
+        return None if path == note else path
 
 
-def _relative(path: str, here: str) -> str:
-    there = quote(posixpath.relpath(path, here or "."))
+def mention(name: str) -> str:
+    """The part of a name that every link to the same note has in common: what follows the last slash."""
+    return _key(name.strip().removesuffix(".md").rstrip("/").rpartition("/")[2])
+
+
+def tag_path(name: str) -> str:
+    """The path of a tag in a folder of notes."""
+    return f"tags/{name.strip('/').lower()}"
+
+
+def relative(path: str, note: str) -> str:
+    """The address of a path, relative to that of a note."""
+    there = quoted(posixpath.relpath(path, posixpath.dirname(note) or "."))
     return there if "/" in there else f"./{there}"  # else a colon in a name would end a scheme
 
 

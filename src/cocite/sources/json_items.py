@@ -1,0 +1,122 @@
+"""Read the items of an array in a JSON document one by one, whatever the size of the document.
+
+Browsers, bookmark managers and reference managers export one document rather than JSON Lines. An item is decoded as
+soon as it is complete. Of a damaged document the items before the damage are read, and the damage is counted.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cocite.sources.compressed import BYTE_ORDER_MARK, open_bytes
+from cocite.sources.records import ReadReport
+
+MAX_ITEM = 64 << 20  # characters of an item, or of a value beside the array
+MAX_KEYS = 1000  # of an object on the way to the array
+DAMAGED_JSON = "damaged JSON: read up to the damage"
+
+_READ = 64 << 10
+_BLANK = re.compile(r"[ \t\n\r]*+")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_LONE_SURROGATE = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+_DECODE = json.JSONDecoder(strict=False).raw_decode
+
+
+def json_items(path: Path, report: ReadReport, *keys: str) -> Iterator[Any]:
+    """Yield the items of an array: that of the whole document, or that under keys of nested objects."""
+    with open_bytes(path, report) as stream:
+        if stream.peek(3).startswith(BYTE_ORDER_MARK):
+            stream.read(3)
+        document = _Document(stream)
+        try:
+            if all(document.enter(key) for key in keys):
+                yield from document.items()
+        except (ValueError, RecursionError) as error:
+            why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            report.skip(DAMAGED_JSON, f"{path.name}: {why}")
+
+
+class _Document:
+    """A place in a document, and the text from there on as far as it has been read."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.decoder = stream, codecs.getincrementaldecoder("utf-8")("replace")
+        self.text, self.at, self.ended = "", 0, False
+
+    def more(self, size: int = _READ) -> bool:
+        """Read more. Return False at the end."""
+        if self.ended:
+            return False
+        data = self.stream.read(size)
+        self.ended = not data
+        self.text = self.text[self.at :] + self.decoder.decode(data, self.ended)
+        self.at = 0
+        return True
+
+    def next(self) -> str:
+        """The next character that isn't white space, or ""."""
+        while True:
+            found = _BLANK.match(self.text, self.at)
+            self.at = found.end() if found else self.at
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self.more():
+                return ""
+
+    def expect(self, wanted: str) -> str:
+        """Step over one of some characters."""
+        found = self.next()
+        if not found or found not in wanted:
+            raise ValueError(f"{found or 'the end'} instead of {' or '.join(wanted)}")
+        self.at += 1
+        return found
+
+    def value(self) -> Any:
+        """Decode a value. While it is incomplete, the text that is read doubles: time stays linear."""
+        self.next()
+        while True:
+            size = len(self.text) - self.at
+            try:
+                found, end = _DECODE(self.text, self.at)
+                if end < len(self.text) or not self.more():  # a number may go on
+                    break
+            except ValueError as error:
+                if size > MAX_ITEM:
+                    raise ValueError(f"a value that is damaged, or longer than {MAX_ITEM >> 20} MiB") from error
+                if not self.more(max(_READ, size)):
+                    raise
+        source = self.text[self.at : end]
+        self.at = end
+        if _SURROGATE.search(source):  # half a pair is valid in JSON, not in texts
+            return json.loads(_LONE_SURROGATE.sub(lambda half: "\\ufffd" if half[1] else half[0], source), strict=False)
+        return found
+
+    def enter(self, key: str) -> bool:
+        """Go to the value of a key in the object that begins here. Return False if it has none."""
+        self.expect("{")
+        for _ in range(MAX_KEYS):
+            if self.next() == "}":
+                return False
+            found = self.value()
+            self.expect(":")
+            if found == key:
+                return True
+            self.value()
+            if self.expect(",}") == "}":
+                return False
+        raise ValueError(f"an object with over {MAX_KEYS:,} keys")
+
+    def items(self) -> Iterator[Any]:
+        """The items of the array that begins here."""
+        self.expect("[")
+        if self.next() == "]":
+            return
+        while True:
+            yield self.value()
+            if self.expect(",]") == "]":
+                return

@@ -1,0 +1,1 @@
+"""Scholarly works: what reference managers and catalogues export."""
