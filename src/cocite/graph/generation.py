@@ -28,6 +28,7 @@ from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
 LAYER_FORMAT = 3
+HISTORY_FORMAT = 4  # of a generation that keeps all captures
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
 OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side")  # in a store's folder
@@ -294,7 +295,7 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
             if digest(raw) != pointer[2].decode():
                 raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
             manifest = parse_manifest(raw)
-            newer = int(manifest.get("format", 0)) > FORMAT_NUMBER
+            newer = int(manifest.get("format", 0)) > HISTORY_FORMAT
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -302,7 +303,7 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
-            why = f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT_NUMBER}"
+            why = f"{store} has format {manifest['format']}, this cocite reads up to {HISTORY_FORMAT}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
         lines = pointer[3].decode().splitlines()
         return folder, manifest, tuple(LayerName(*line.split(" ")) for line in lines)
