@@ -3,6 +3,7 @@
 web.cocite/CURRENT        "g000001 <digest of its manifest>\n", then such a line for each layer; replaced atomically
 web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
 web.cocite/g000001-000001.layer    what changed since, see layers.py
+web.cocite/dates/         stores of dates in the past, made when somebody asks, see dates.py
 web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
 web.cocite/lock           locked while a build runs
 """
@@ -31,7 +32,8 @@ LAYER_FORMAT = 3
 HISTORY_FORMAT = 4  # of a generation that keeps all captures
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
-OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side")  # in a store's folder
+OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side|dates")  # in a store's folder
+DATES = "dates"  # the folder of stores of dates in the past, see dates.py
 LAYER_MAGIC = b"cocite\nL"
 LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which follows
 CHUNK_BYTES = 1 << 24
@@ -453,6 +455,7 @@ def remove_unnamed(store: Path) -> None:
 
 def _remove_other_generations(store: Path, current: Path, layers: Iterable[LayerName] = ()) -> None:
     _remove_layers(store, layers)
+    shutil.rmtree(store / DATES, ignore_errors=True)  # they may have removed pages
     for old in store.glob("g*"):
         if old != current and old.is_dir() and OWN_NAMES.fullmatch(old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings

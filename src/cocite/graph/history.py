@@ -107,6 +107,16 @@ class History:
         except (ValueError, IndexError) as error:
             raise self._arrays.damaged() from error
 
+    def has_extra(self, key: bytes) -> bool:
+        """Whether only older captures have the page of a key."""
+        count = int(self.extra.sum())
+        for first in range(0, count, CHUNK_PAGES):
+            data, offsets = self.extra_keys(first, min(CHUNK_PAGES, count - first))
+            raw, ends = data.tobytes(), offsets.tolist()
+            if any(raw[start:stop] == key for start, stop in zip(ends, ends[1:], strict=False)):
+                return True
+        return False
+
     @property
     def extra_spelling(self) -> NDArray[np.uint8]:
         """How the addresses of these pages are shown."""

@@ -15,7 +15,7 @@ from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
 from cocite.results.present import brief, sentences
-from cocite.snapshot import Snapshot
+from cocite.web import Web
 from cocite.text import clean
 
 MAX_TITLE_CHARS = 120
@@ -226,18 +226,48 @@ class LinksShape(Shape):
         return joined(str(self.page), lines, self.note)
 
 
+class ChangedPageShape(PageShape):
+    """A page that is related on one date only, with reasons of that date."""
+
+    rank: int
+    other_rank: int | None = Field(description="Its rank on the other date; null if it is not related then")
+    why: Why = Field(validation_alias="reasons", description="Reasons, all evidence in one line first")
+
+
+class ChangesShape(Shape):
+    """What changed around a page between two dates."""
+
+    query: Url
+    method: str
+    start: str = Field(description="Day of the newest capture that counts for the earlier date")
+    end: str = Field(description="Day of the newest capture that counts for the later date")
+    became: list[ChangedPageShape] = Field(description="Related at the later date only")
+    ceased: list[ChangedPageShape] = Field(description="Related at the earlier date only")
+    stayed: list[Url] = Field(description="Related on both")
+    note: str = ""
+
+    def __str__(self) -> str:
+        head = f"changes around {self.query} from {self.start} to {self.end}, by {self.method}"
+        lines = []
+        for name, pages in (("became related", self.became), ("ceased to be related", self.ceased)):
+            lines += [f"{name}: {len(pages)}"]
+            for page in pages:
+                lines += [f"- {page}", *(f"   {why}" for why in page.why[:1])]
+        return joined(head, [*lines, f"stayed related: {len(self.stayed)}"], self.note)
+
+
 def joined(head: str, lines: list[str], note: str) -> str:
     """A text of several lines."""
     return "\n".join([head, *lines, *([note] if note else [])])
 
 
-def _pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _pages(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     own = {web.graph.canonical(page) for url in asked.urls if (page := web.graph.get(url)) is not None}
     used = [page for page in result.used if page not in own and f"name:{page}" not in own]
     return {"query": asked.urls, "asked_instead": used, "method": result.method, "pages": list(result)}
 
 
-def _comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _comparison(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     found = {name: {answer.url: answer for answer in answers} for name, answers in result.by_method.items()}
     rows = [
         {"url": url, "title": found[names[0]][url].title, "ranks": {name: found[name][url].rank for name in names}}
@@ -246,19 +276,19 @@ def _comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"query": asked.urls, "methods": list(found), "pages": rows}
 
 
-def _communities(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _communities(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     query = [text for text in (quoted(asked.query), *(quoted(url, MAX_URL_CHARS) for url in asked.urls)) if text]
     return {"query": ", ".join(query), "communities": list(result), "left_out": result.eliminated}
 
 
-def _keywords(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _keywords(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     found = {"asked": (), "main": (), "of_page": (), "similar": (), "logical": ()}
     if asked.page:
         return found | {"asked": [result.page], "main": result.main, "of_page": result.keywords[: asked.k]}
     return found | {"asked": result.words, "similar": result.similar, "logical": result.logical}
 
 
-def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _links(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     page = {"url": result.page["url"], "title": title_of(web.graph, web.graph.find(result.page["url"]))}
     out = [
         {"url": link.url, "title": link.text or link.title, "section": section.heading}
@@ -270,10 +300,11 @@ def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"page": page, **counts, "out": out, "cited_by": result.cited_by, "note": note}
 
 
-SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, Any]]]] = {
+SHAPES: dict[str, tuple[type[Shape], Callable[[Web, Any, Any], dict[str, Any]]]] = {
     "related": (PagesShape, _pages),
     "hubs": (PagesShape, _pages),
     "compare": (ComparisonShape, _comparison),
+    "changes": (ChangesShape, lambda web, asked, result: {**vars(result)}),
     "communities": (CommunitiesShape, _communities),
     "filter": (FilteredShape, lambda web, asked, result: {**result.to_dict()}),
     "keywords": (KeywordsShape, _keywords),
@@ -282,7 +313,7 @@ SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, An
 """The short form of each operation's result: its type, and its fields."""
 
 
-def shaped(web: Snapshot, asked: Operation, result: Any) -> Shape:
+def shaped(web: Web, asked: Operation, result: Any) -> Shape:
     """The short form of a result."""
     shape, read = SHAPES[asked.about.name]
     fields = read(web, asked, result)

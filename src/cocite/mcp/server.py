@@ -152,6 +152,7 @@ def assistant_server(store: CurrentStore, timeout: float) -> Server[Any]:
         def work(web: Snapshot) -> Shape:
             with limited(budget):
                 asked = bounded(make(operation, "mcp", arguments_of(operation, called.arguments or {})))
+                web = asked.web_asked(web)
                 return shaped(web, asked, asked.run(web))
 
         if context.request is not None:  # by HTTP

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cocite.operations import DEFAULT_METHOD
+from cocite.pages.date import DATE_PATTERN
 from cocite.parameters import parameter
 
 MAX_RESULTS = 100_000
@@ -77,6 +78,11 @@ def k(
         default, help, flags=("-k",), minimum=minimum, maximum=MAX_RESULTS,
         on={"http": {"maximum": 1000}, "mcp": mcp},
     )  # fmt: skip
+
+
+def as_of(help: str = "Answer from the captures up to this date, such as 2009-06; needs a store with history") -> Any:
+    """The date that a question is about."""
+    return parameter("", help, metavar="DATE", max_length=40, pattern=DATE_PATTERN, label="As of", example="2009-06")
 
 
 def group_by(**about: Any) -> Any:

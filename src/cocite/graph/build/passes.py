@@ -80,6 +80,11 @@ class Past(NamedTuple):
     history: History
     until: int = -1  # index of the day that they are wanted for; negative: all
 
+    @property
+    def date(self) -> str:
+        """The day of the newest captures that count."""
+        return self.history.dates[self.until - 1]
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -115,7 +120,8 @@ def build(
     options, started = options or BuildOptions(), time.perf_counter()
     removed = (RemovedPages() if old is None else old.removed) + (remove or RemovedPages())
     with generation.new_generation(path) as (work, writer), Workers(options.threads) as workers:
-        if old is not None and generation.read_current(path)[1]["id"] != old.manifest["id"]:
+        before = old if past is None or past.until >= 0 else past.history.graph
+        if before is not None and generation.read_current(path)[1]["id"] != before.manifest["id"]:
             raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
         passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed, past)
         manifest = passes.run(sources)
@@ -234,6 +240,9 @@ class Passes:
             reread(self.old, spill, self.progress)
         if self.past is not None:
             put_captures(self.past.history, spill, self.progress, self.past.until)
+            if self.past.until < 0:
+                described += self.past.history.graph.manifest["sources"]
+                spill.undated = int(time.time())
 
         def numbered() -> Iterator[tuple[int, pa.RecordBatch]]:
             for source in sources:
@@ -292,6 +301,7 @@ class Passes:
             "skipped": dict(self.report.skipped),
             "arrays": writer.arrays,
             **({"history": history} if history else {}),
+            **({} if self.past is None or self.past.until < 0 else {"as_of": self.past.date}),
         }
 
     def _nothing_left(self) -> BadSource | BadStore:

@@ -36,6 +36,7 @@ class Spill:
         self.again = 0  # of the links, those that pages have again in the old store
         self.weighted = self.anchored = False  # whether some link has a weight, or a text
         self.loose = False  # some name was entered that no block mentions
+        self.undated = 0  # when records without a date count as captured: seconds since 1970, 0: unknown
         self._lock = threading.Lock()
 
     def records_of(self, block: int) -> RecordColumns:
@@ -135,6 +136,7 @@ class Spill:
                 seconds[row] = moment = parse_date(text)
                 if not moment:
                     self.names.skip("capture date is not an ISO date, taken as unknown", text)
+        seconds[seconds == 0] = self.undated
         return seconds
 
     def _read_weights(self, link: Columns, count: int) -> NDArray[np.float32]:
