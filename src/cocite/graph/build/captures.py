@@ -31,7 +31,7 @@ from cocite.graph.history import (
     as_date,
     store_links,
 )
-from cocite.graph.huffman import Code
+from cocite.graph.huffman import Code, limited_lengths
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
 from cocite.kernels.addresses.texts import pick_lines
@@ -62,9 +62,11 @@ class CaptureWriter:
     def __init__(self, numbered: NumberedSpill, sites: Sites, memory: int) -> None:
         self._numbered, self._scratch, self._sites = numbered, numbered.scratch, sites
         self.pages = numbered.pages
-        self._buckets = Buckets.cut(
-            numbered.out_cells, numbered.shift, numbered.pages, max(MIN_BUCKET_LINKS, memory // BYTES_PER_LINK)
-        )
+        # Ranges of pages begin at entry points into the captures.
+        shift = max(numbered.shift, CHUNK_PAGES.bit_length() - 1)
+        cells = np.bincount(np.arange(len(numbered.out_cells)) >> (shift - numbered.shift), numbered.out_cells)
+        limit = max(MIN_BUCKET_LINKS, memory // BYTES_PER_LINK)
+        self._buckets = Buckets.cut(cells.astype(np.int64), shift, numbered.pages, limit)
         self._tables: list[list[str]] = [[] for _ in self._buckets.numbers]
         self._days: set[int] = {0}
         self.count = self.undated = self.future = self._all_links = self._distinct = self._longest = 0
@@ -242,7 +244,7 @@ class CaptureWriter:
 
     def _write_codes(self, writer: Writer, counts: NDArray[np.int64]) -> None:
         """Write the bits of all tokens, one range of pages after another, each from a new word on."""
-        codes = [Code.from_counts(each) for each in counts]
+        codes = [code_of(each) for each in counts]
         lengths, bits = np.stack([each.lengths for each in codes]), np.stack([each.codes for each in codes])
         words = 0
         for number in self._buckets.numbers:
@@ -327,6 +329,14 @@ class CaptureWriter:
         for at, start, stop in zip(of.tolist(), parts[1].tolist(), parts[2].tolist(), strict=True):
             found[at] = raw[start:stop]
         return found
+
+
+def code_of(counts: NDArray[np.int64]) -> Code:
+    """The best code for symbols that occur this often; without an escape if none is too rare for a code."""
+    made = Code.from_counts(counts)
+    if ((made.lengths[:-1] == 0) & (counts > 0)).any() or not counts.any():
+        return made
+    return Code.from_lengths(limited_lengths(np.append(counts, 0)))
 
 
 def put_captures(history: History, spill: Spill, progress: Progress, until: int = -1) -> None:

@@ -4,12 +4,13 @@ A page has its captures newest first. The links of a capture are an edit of a *r
 capture that has any, and for the newest one the links that the store has. So a link that was never changed costs
 nothing, and a capture that changed nothing costs about a bit. An edit is
 
-    length - length of the reference, then until all links are there:
-    copy n links of the reference │ skip n of them │ add n links, one after another │ shift the blocks of later copies
+    length - length of the reference, if it differs; then until all links are there:
+    copy n links of the reference, or all │ skip s of them, add n, shift the blocks of later copies │ the links to add
 
 Encoding has two steps: `compare_captures` makes *tokens*, whose Huffman codes are made from their counts; then
-`write_tokens` writes bits. A token is a symbol of a *field* and raw bits that follow. A number is the symbol of its bit
-length and its other bits. FORMAT.md gives every bit. Decoding stays inside its arrays whatever the bits say.
+`write_tokens` writes bits. A token is a symbol of a *field* and raw bits that follow. A number below 192 is a symbol, a
+larger one is that of its bit length and its other bits. FORMAT.md gives every bit. Decoding stays inside its arrays
+whatever the bits say.
 """
 
 from typing import NamedTuple
@@ -22,15 +23,17 @@ from cocite.kernels.codec.attributes import block_of, flags_of
 from cocite.kernels.codec.link_codec import DAMAGED, MASK, bit_length, flush, put, window
 from cocite.kernels.jit import inline, kernel
 
-RECORDS, DAY, FLAGS, LENGTH, COPY, SKIP, ADD, SHIFT, TARGET, ATTRIBUTE, RAW = range(11)
+RECORDS, DAY, FLAGS, LENGTH, COPY, EDIT, MORE, SHIFT, TARGET, ATTRIBUTE, RAW = range(11)
 """The fields. RAW has no symbols: its token gives the number of bits."""
 FIELDS = RAW
 SYMBOLS = 256
 ESCAPE = SYMBOLS  # the symbol before an uncoded one, of 8 bits
-SAME_LINKS, SAME_FACTS, LEADS, IS_PARTIAL = 1, 2, 4, 8  # flags of a capture
+SAME_LINKS, SAME_FACTS, LEADS, IS_PARTIAL, OTHER_LENGTH = 1, 2, 4, 8, 16  # flags of a capture
 SAME, NEXT_BLOCK, OTHER = 0, 1, 2  # the attribute of an added link beside that of the link before it
 FACT_BITS, LEAD_BITS, ATTRIBUTE_BITS = 8 + 16 + 32, 32, 32
 LENGTHS = 33  # bit lengths of a number
+DIRECT = 192  # numbers that are symbols
+FEW = 6  # an edit's symbol is skipped * FEW + added, with FEW - 1 for more, and FEW² more if blocks shift
 WINDOW_LINKS = 32  # how far an edit looks for the place where both lists go on alike
 PARTIAL_KIND = 1  # of a record, as in graph/build/scratch.py
 
@@ -97,10 +100,11 @@ def note(symbols, rests, at, field, symbol, rest):
 
 @inline
 def note_number(symbols, rests, at, field, value):
-    """Add a number: its bit length, and the bits after the highest."""
+    """Add a number: a symbol, or its bit length, and the bits after the highest."""
+    if value < DIRECT:
+        return note(symbols, rests, at, field, value, np.int64(0))
     length = bit_length(value)
-    rest = value - (np.int64(1) << (length - 1)) if length > 1 else np.int64(0)
-    return note(symbols, rests, at, field, length, rest)
+    return note(symbols, rests, at, field, DIRECT + length, value - (np.int64(1) << (length - 1)))
 
 
 @inline
@@ -137,7 +141,8 @@ def note_edit(symbols, rests, at, page, old, new):
     """Add the tokens that make the links `new` of the links `old`: both are (targets, attributes)."""
     old_target, old_attribute = old
     new_target, new_attribute = new
-    at = note_number(symbols, rests, at, LENGTH, zigzag(np.int64(len(new_target)) - np.int64(len(old_target))))
+    if len(new_target) != len(old_target):
+        at = note_number(symbols, rests, at, LENGTH, zigzag(np.int64(len(new_target)) - np.int64(len(old_target))))
     i, j, shift = np.int64(0), np.int64(0), np.int64(0)
     while j < len(new_target):
         start = j
@@ -145,12 +150,23 @@ def note_edit(symbols, rests, at, page, old, new):
             if shifted(np.int64(old_attribute[i]), shift) != np.int64(new_attribute[j]):
                 break
             i, j = i + 1, j + 1
-        at = note_number(symbols, rests, at, COPY, j - start)
         if j == len(new_target):
+            at = note_number(symbols, rests, at, COPY, np.int64(0))
             break
+        at = note_number(symbols, rests, at, COPY, j - start + 1)
         skipped, added, found = find_resume(old_target[i:], old_attribute[i:], new_target[j:], new_attribute[j:])
-        at = note_number(symbols, rests, at, SKIP, skipped)
-        at = note_number(symbols, rests, at, ADD, added)
+        moved = np.int64(0)
+        if found:
+            olds = np.int64(block_of(np.int64(old_attribute[i + skipped])))
+            moved = np.int64(block_of(np.int64(new_attribute[j + added]))) - olds - (shift if olds > 0 else np.int64(0))
+        symbol = min(skipped, FEW - 1) * FEW + min(added, FEW - 1) + (FEW * FEW if moved != 0 else 0)
+        at = note(symbols, rests, at, EDIT, symbol, np.int64(0))
+        if skipped >= FEW - 1:
+            at = note_number(symbols, rests, at, MORE, skipped - FEW + 1)
+        if added >= FEW - 1:
+            at = note_number(symbols, rests, at, MORE, added - FEW + 1)
+        if moved != 0:
+            at = note_number(symbols, rests, at, SHIFT, zigzag(moved))
         for k in range(j, j + added):
             previous = np.int64(new_target[k - 1]) if k > 0 else page
             before = np.int64(new_attribute[k - 1]) if k > 0 else np.int64(0)
@@ -166,11 +182,6 @@ def note_edit(symbols, rests, at, page, old, new):
             else:
                 at = note(symbols, rests, at, ATTRIBUTE, OTHER, attribute)
         i, j = i + skipped, j + added
-        moved = np.int64(0)
-        if found:
-            moved = np.int64(block_of(np.int64(new_attribute[j]))) - np.int64(block_of(np.int64(old_attribute[i])))
-            moved -= shift if block_of(np.int64(old_attribute[i])) > 0 else np.int64(0)
-        at = note_number(symbols, rests, at, SHIFT, zigzag(moved))
         shift += moved
     return at
 
@@ -204,7 +215,7 @@ def compare_captures(captures, references, symbols, rests, starts):
             leads = captures.lead[r] != NO_LEAD
             flags = SAME_LINKS if same else 0
             flags |= (SAME_FACTS if captures.facts[r] == facts else 0) | (LEADS if leads else 0)
-            flags |= IS_PARTIAL if partial else 0
+            flags |= (IS_PARTIAL if partial else 0) | (OTHER_LENGTH if len(new[0]) != len(old[0]) else 0)
             at = note(symbols, rests, at, FLAGS, flags, np.int64(0))
             if captures.facts[r] != facts:
                 facts = captures.facts[r]
@@ -231,11 +242,9 @@ def rest_bits(field, symbol):
     """The number of raw bits after a symbol."""
     if field == RAW:
         return symbol
-    if field == FLAGS:
-        return np.int64(0)
     if field == ATTRIBUTE:
         return np.int64(ATTRIBUTE_BITS) if symbol == OTHER else np.int64(0)
-    length = symbol % LENGTHS if field == TARGET else symbol
+    length = symbol % LENGTHS if field == TARGET else symbol - DIRECT
     return length - 1 if length > 1 else np.int64(0)
 
 
@@ -305,22 +314,25 @@ def read_rest(coded, position, length):
 @inline
 def read_value(coded, position, field):
     """The next number of a field, and the position after it."""
-    length, position = read_symbol(coded, position, field)
-    return read_rest(coded, position, length)
+    symbol, position = read_symbol(coded, position, field)
+    return (symbol, position) if symbol < DIRECT else read_rest(coded, position, symbol - DIRECT)
 
 
 @kernel
-def read_edit(coded, position, page, pages, old, new):
+def read_edit(coded, position, page, pages, old, new, is_as_long):
     """Read an edit of the links `old` into `new`; returns (number of links, position): DAMAGED if it makes no sense."""
     old_target, old_attribute = old
     new_target, new_attribute = new
-    change, position = read_value(coded, position, LENGTH)
-    length = np.int64(len(old_target)) + unzigzag(change)
+    length = np.int64(len(old_target))
+    if not is_as_long:
+        change, position = read_value(coded, position, LENGTH)
+        length += unzigzag(change)
     if position < 0 or not 0 <= length <= len(new_target):
         return np.int64(0), np.int64(DAMAGED)
     i, j, shift = np.int64(0), np.int64(0), np.int64(0)
     while j < length:
         copied, position = read_value(coded, position, COPY)
+        copied = length - j if copied == 0 else copied - 1
         if position < 0 or copied > length - j or copied > len(old_target) - i:
             return np.int64(0), np.int64(DAMAGED)
         for _ in range(copied):
@@ -329,8 +341,16 @@ def read_edit(coded, position, page, pages, old, new):
             i, j = i + 1, j + 1
         if j == length:
             break
-        skipped, position = read_value(coded, position, SKIP)
-        added, position = read_value(coded, position, ADD)
+        symbol, position = read_symbol(coded, position, EDIT)
+        skipped, added, moved = symbol % (FEW * FEW) // FEW, symbol % FEW, np.int64(0)
+        if skipped == FEW - 1:
+            more, position = read_value(coded, position, MORE)
+            skipped += more
+        if added == FEW - 1:
+            more, position = read_value(coded, position, MORE)
+            added += more
+        if symbol >= FEW * FEW:
+            moved, position = read_value(coded, position, SHIFT)
         if position < 0 or skipped > len(old_target) - i or added > length - j:
             return np.int64(0), np.int64(DAMAGED)
         for _ in range(added):
@@ -351,7 +371,6 @@ def read_edit(coded, position, page, pages, old, new):
                 return np.int64(0), np.int64(DAMAGED)
             new_target[j], new_attribute[j] = target, attribute
             j += 1
-        moved, position = read_value(coded, position, SHIFT)
         if position < 0 or (copied == 0 and skipped == 0 and added == 0 and moved == 0):
             return np.int64(0), np.int64(DAMAGED)
         i += skipped
@@ -402,7 +421,9 @@ def read_captures(coded, position, references, pages, until, out, rows):
                 return bad
             new = old
             if flags & SAME_LINKS == 0:
-                size, position = read_edit(coded, position, page, pages, old, (targets[turn], attributes[turn]))
+                size, position = read_edit(
+                    coded, position, page, pages, old, (targets[turn], attributes[turn]), flags & OTHER_LENGTH == 0
+                )
                 if position < 0:
                     return bad
                 new = targets[turn][:size], attributes[turn][:size]
