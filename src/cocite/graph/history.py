@@ -241,6 +241,7 @@ def empty_captures(count: int, links: int) -> Captures:
         day=np.zeros(count, np.uint32),
         facts=np.zeros(count, np.uint64),
         lead=np.zeros(count, np.uint32),
+        before=np.zeros(count, np.uint32),
         first=np.zeros(count + 1, np.int64),
         target=np.zeros(links, np.uint32),
         attribute=np.zeros(links, np.uint32),

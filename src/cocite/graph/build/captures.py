@@ -90,11 +90,11 @@ class CaptureWriter:
         source = np.repeat(block.page, sizes)
         good = (targets != MISSING) & (source != MISSING) & (targets != source)
         kept = np.append(0, np.cumsum(good))
-        facts = records.kind.astype(np.uint64) | records.status.astype(np.uint64) << np.uint64(8)
+        facts = (records.kind & ~np.uint8(STORED)).astype(np.uint64) | records.status.astype(np.uint64) << np.uint64(8)
         facts |= records.language.astype(np.uint64) << np.uint64(24)
         lead = np.where(records.has(ALIAS_ONLY), block.lead, np.uint32(NO_LEAD))
         captured = records.captured
-        self._days |= set((captured // DAY_SECONDS).tolist())
+        self._days |= set((captured[usable] // DAY_SECONDS).tolist())
         own = ~records.has(ALIAS_ONLY) & (block.page != MISSING)
         self.undated += int((own & (captured == 0)).sum())
         self.future += int((own & (captured > self._now + DAY_SECONDS)).sum())
@@ -207,8 +207,15 @@ class CaptureWriter:
         once = np.ones(len(link), np.bool_)
         once[again[1:][same]] = False
         link, record = link[once], record[once]
+        partials = np.flatnonzero(partial)
+        partials = partials[np.lexsort((column["sequence"][partials], column["page"][partials]))]
+        both = column["page"].astype(np.uint64) << np.uint64(32) | column["sequence"]
+        before = np.searchsorted(both[partials], both[order]) - np.searchsorted(
+            both[partials], column["page"][order].astype(np.uint64) << np.uint64(32)
+        )
         captures = Captures(
             page=column["page"][order],
+            before=before.astype(np.uint32),
             day=np.searchsorted(days, column["captured"][order] // np.uint32(DAY_SECONDS)).astype(np.uint32),
             facts=column["facts"][order],
             lead=column["lead"][order],
@@ -349,19 +356,21 @@ def put_captures(history: History, spill: Spill, progress: Progress, until: int 
     spill.loose = True  # captures of other days name other pages
     for rows in history.read(until):
         captures = rows.captures
+        if not len(captures.page):
+            continue
         kind = (captures.facts & np.uint64(0xFF)).astype(np.uint8)
         partial = kind & PARTIAL > 0
-        place = np.arange(len(kind))
-        # Of captures of one day the later one wins: newest first becomes oldest first.
-        order = np.lexsort((np.where(partial, place, -place), ~partial, captures.page))
+        order, later = feeding_order(rows, partial)
         sizes = np.diff(captures.first)[order]
         link = np.repeat(captures.first[:-1][order] - starts_of(sizes)[:-1], sizes) + np.arange(int(sizes.sum()))
         pages, lead, leads = captures.page[order], captures.lead[order], captures.lead[order] != NO_LEAD
         inside = stored[pages]
-        captured = history.days[captures.day[order]] * np.uint32(DAY_SECONDS)
-        if len(own_dates):  # the store knows the time of day of those that it shows
-            exact = own_dates[np.maximum(inside, 0)]
-            captured = np.where((inside >= 0) & (exact // DAY_SECONDS * DAY_SECONDS == captured), exact, captured)
+        day = history.days[captures.day] * np.uint32(DAY_SECONDS)
+        captured = np.where(day > 0, day + later, 0)[order].astype(np.uint32)
+        if len(own_dates):  # the store has the time of day of the newest
+            exact, newest = own_dates[np.maximum(inside, 0)], (rows.row == newest_row(captures, rows, partial))[order]
+            same_day = newest & (inside >= 0) & (exact // DAY_SECONDS * DAY_SECONDS == day[order])
+            captured = np.where(same_day, np.maximum(exact, captured), captured)
         records = RecordColumns(
             tag=tags[pages],
             kind=kind[order] | np.uint8(STORED),
@@ -372,6 +381,7 @@ def put_captures(history: History, spill: Spill, progress: Progress, until: int 
             first_link=starts_of(sizes),
         )
         weights = history.weights(rows)
+        weights = weights if (weights != 1).any() else weights[:0]
         links = LinkColumns(
             tags[captures.target[link]], weights[link] if len(weights) else weights, captures.attribute[link]
         )
@@ -386,6 +396,30 @@ def put_captures(history: History, spill: Spill, progress: Progress, until: int 
         }
         spill.put(spill.reserve(len(link)), records, links, texts)
         progress("reading captures", len(pages), history.count)
+
+
+def feeding_order(rows: CaptureRows, partial: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The order of captures as the sources had them, as far as it matters, and how many of a page and day are older.
+
+    Links of partial captures add up in their order, with those of the one that wins at its place among them.
+    """
+    captures, later = rows.captures, np.zeros(len(partial), np.int64)
+    slot = np.where(partial, 2 * (rows.row - rows.first_row) + 1, 2 * captures.before.astype(np.int64))
+    full = np.flatnonzero(~partial)
+    if len(full):
+        day = captures.page[full].astype(np.int64) << 32 | captures.day[full]
+        starts = np.flatnonzero(np.append(True, day[1:] != day[:-1]))
+        sizes = np.diff(np.append(starts, len(full)))
+        later[full] = np.repeat(starts + sizes, sizes) - 1 - np.arange(len(full))
+    return np.lexsort((-np.arange(len(partial)), slot, captures.page)), later
+
+
+def newest_row(captures: Captures, rows: CaptureRows, partial: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The number of the newest capture of each one's page, partial ones aside."""
+    full = np.flatnonzero(~partial)
+    at = np.searchsorted(captures.page[full], captures.page)
+    inside = np.minimum(at, max(0, len(full) - 1))
+    return rows.row[full][inside] if len(full) else np.full(len(partial), -1)
 
 
 def _put_names(history: History, spill: Spill) -> NDArray[np.uint64]:

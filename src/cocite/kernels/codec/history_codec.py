@@ -45,6 +45,7 @@ class Captures(NamedTuple):
     day: NDArray[np.uint32]  # index into the table of days, 0: unknown
     facts: NDArray[np.uint64]  # kind, status << 8, language << 24
     lead: NDArray[np.uint32]  # the page that an alias leads to, NO_LEAD for others
+    before: NDArray[np.uint32]  # partial captures of the page before it in the sources, for those that aren't partial
     first: NDArray[np.int64]  # its first link; one more for the end
     target: NDArray[np.uint32]
     attribute: NDArray[np.uint32]
@@ -202,7 +203,7 @@ def compare_captures(captures, references, symbols, rests, starts):
         at = note_number(symbols, rests, at, RECORDS, stop - row)
         first, last = references.first[own], references.first[own + 1]
         old = references.target[first:last], references.attribute[first:last]
-        facts, day = np.uint64(0), np.int64(references.last_day)
+        facts, day, partials = np.uint64(0), np.int64(references.last_day), np.int64(0)
         for r in range(row, stop):
             first, last = captures.first[r], captures.first[r + 1]
             new = captures.target[first:last], captures.attribute[first:last]
@@ -225,9 +226,12 @@ def compare_captures(captures, references, symbols, rests, starts):
             own_day = np.int64(captures.day[r])
             if partial:
                 at = note_number(symbols, rests, at, RECORDS, own_day)
+                partials += 1
             else:
                 at = note_number(symbols, rests, at, DAY, day - own_day)
                 day = own_day
+                if partials > 0:
+                    at = note_number(symbols, rests, at, RECORDS, np.int64(captures.before[r]))
             if not same:
                 at = note_edit(symbols, rests, at, page, old, new)
             if len(new[0]) > 0:
@@ -399,7 +403,7 @@ def read_captures(coded, position, references, pages, until, out, rows):
         first, last = references.first[own], references.first[own + 1]
         old = references.target[first:last], references.attribute[first:last]
         facts, day, turn, chosen = np.int64(0), np.int64(references.last_day), 0, np.int64(0)
-        start = number
+        start, partials = number, np.int64(0)
         for _ in range(total):
             flags, position = read_symbol(coded, position, FLAGS)
             if flags & SAME_FACTS == 0:
@@ -410,13 +414,16 @@ def read_captures(coded, position, references, pages, until, out, rows):
                 if lead >= pages:
                     return bad
             partial = flags & IS_PARTIAL > 0
-            own_day = np.int64(0)
+            own_day, before = np.int64(0), np.int64(0)
             if partial:
                 own_day, position = read_value(coded, position, RECORDS)
+                partials += 1
             else:
                 gap, position = read_value(coded, position, DAY)
                 own_day = day - gap
                 day = own_day
+                if partials > 0:
+                    before, position = read_value(coded, position, RECORDS)
             if position < 0 or own_day < 0:
                 return bad
             new = old
@@ -435,7 +442,7 @@ def read_captures(coded, position, references, pages, until, out, rows):
                 chosen |= np.int64(0) if partial else kind
                 if count < len(out.page):
                     out.page[count], out.day[count], out.facts[count] = page, own_day, uint64(facts)
-                    out.lead[count], out.first[count] = lead, links
+                    out.lead[count], out.before[count], out.first[count] = lead, before, links
                     rows[count, 0], rows[count, 1], rows[count, 2] = number, start, passed
                     for k in range(min(len(new[0]), len(out.target) - links)):
                         out.target[links + k], out.attribute[links + k] = new[0][k], new[1][k]

@@ -113,7 +113,7 @@ class SourceOptions(WorkOptions, SourceFormat):
         given = {
             name: value
             for name, value in changed(self).items()
-            if name in ("base", "kind", "undirected", "see_also", "categories", *CRAWL_OPTIONS)
+            if name in ("base", "kind", "undirected", "see_also", "categories", "history", *CRAWL_OPTIONS)
         }
         given |= {"platforms": Path(self.platforms).absolute()} if self.platforms else {}
         return {name.replace("_", "-"): "" if value is True else str(value) for name, value in given.items()}
