@@ -67,9 +67,7 @@ def made(folder: Path, name: str, pages: int, churn: float, **options: Any) -> t
 
 def size(path: Path, *beginnings: str) -> int:
     """Bytes of the files of a store's generation whose names begin so."""
-    return sum(
-        file.stat().st_size for file in path.glob("g*/*.bin") if file.name.startswith(beginnings or ("",))
-    )
+    return sum(file.stat().st_size for file in path.glob("g*/*.bin") if file.name.startswith(beginnings or ("",)))
 
 
 def main() -> None:

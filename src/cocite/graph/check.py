@@ -344,7 +344,8 @@ def _check_history(graph: Graph, progress: Progress) -> Faults:
         captures = links = longest = 0
         for rows in history.read():
             sizes = np.diff(rows.captures.first)
-            if (rows.row != captures + np.arange(len(sizes))).any() or (rows.first_link != links + rows.captures.first[:-1]).any():
+            places = rows.row - captures != np.arange(len(sizes)), rows.first_link - links != rows.captures.first[:-1]
+            if any(map(np.any, places)):
                 yield Fault("history.first", "does not lead to the captures")
                 return
             captures, links = captures + len(sizes), links + int(sizes.sum())

@@ -82,8 +82,9 @@ def _build(history: History, index: int, path: Path | None, progress: Progress) 
     from cocite.sources.records import ReadReport
 
     graph, past = history.graph, Past(history, index)
-    kept = {name: bool(graph.manifest.get("options", {}).get(name, True)) for name in ("anchors", "text")}
-    options = BuildOptions(**kept, memory=BUILD_BYTES, platforms=_platforms(graph), threads=0 if path is None else 2)
+    anchors, text = (bool(graph.manifest.get("options", {}).get(name, True)) for name in ("anchors", "text"))
+    threads = 0 if path is None else 2
+    options = BuildOptions(anchors, text, memory=BUILD_BYTES, platforms=_platforms(graph), threads=threads)
     with limited(NO_LIMIT):  # whoever asks first pays with time, not with the budget of a question
         if path is None:
             return Graph(build_in_memory([], ReadReport(), options, past=past, removed=graph.removed))

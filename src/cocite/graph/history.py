@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class History:
             raise self._arrays.damaged()
         self.pages, self.count, self.links, self.longest = shape
         self.days: NDArray[np.uint32] = self._arrays["history.day"]  # ascending; the first is 0: unknown
-        known = 0 < len(self.days) and not self.days[0] and (np.diff(self.days.astype(np.int64)) > 0).all()
+        known = len(self.days) > 0 and not self.days[0] and (np.diff(self.days.astype(np.int64)) > 0).all()
         if not known or self.pages < graph.arrays.base.pages or self.pages >= 1 << 32:
             raise self._arrays.damaged()
 
@@ -113,7 +114,7 @@ class History:
         for first in range(0, count, CHUNK_PAGES):
             data, offsets = self.extra_keys(first, min(CHUNK_PAGES, count - first))
             raw, ends = data.tobytes(), offsets.tolist()
-            if any(raw[start:stop] == key for start, stop in zip(ends, ends[1:], strict=False)):
+            if any(raw[start:stop] == key for start, stop in pairwise(ends)):
                 return True
         return False
 
@@ -141,14 +142,19 @@ class History:
         """The captures that may count on a day, given by its index; all if it is negative. CHUNK_PAGES at a time."""
         starts, firsts, links = (self._arrays[f"history.{name}"] for name in ("start", "first", "link"))
         chunks = -(-self.pages // CHUNK_PAGES)
-        if not len(starts) == len(firsts) == len(links) == chunks or self.longest > self.links:
+        bits = len(self._arrays["history.words"]) << 6
+        limits = zip((starts, firsts, links), (bits, self.count, self.links), strict=True)
+        if any(len(each) != chunks or int(each.max(initial=0)) > limit for each, limit in limits):
+            raise self.damaged()
+        if self.longest > min(self.links, bits + len(self.graph.links)):  # a link is copied, or takes a bit
             raise self.damaged()
         for chunk in range(chunks):
             low = chunk * CHUNK_PAGES
             references = store_links(self.graph, self.number, low, min(CHUNK_PAGES, self.pages - low), len(self.days))
             found, rows = self._read(int(starts[chunk]), references, until)
             number, start, passed = (rows[:, part] for part in range(3))
-            yield CaptureRows(found, int(firsts[chunk]) + number, int(firsts[chunk]) + start, int(links[chunk]) + passed)
+            before = int(firsts[chunk])
+            yield CaptureRows(found, before + number, before + start, int(links[chunk]) + passed)
 
     def _read(self, position: int, references: References, until: int) -> tuple[Captures, NDArray[np.int64]]:
         out, rows = empty_captures(0, 0), np.zeros((0, 3), np.int64)
@@ -166,10 +172,10 @@ class History:
     def text_column(self, name: str) -> "HistoryTexts | None":
         """The texts of captures of one kind, None if neither captures nor the store have any."""
         own = {f"{name}.{part}": self._arrays[f"history.{name}.{part}"] for part in TEXT_PARTS}
-        stored = len(self._arrays[f"{name}.pages"]) > 0
-        if not stored and not len(own[f"{name}.pages"]):
+        rows, stored = own[f"{name}.pages"], len(self._arrays[f"{name}.pages"]) > 0
+        if not stored and not len(rows):
             return None
-        return HistoryTexts(self.graph.texts.column(name) if stored else None, TextColumn(own, name), own[f"{name}.pages"])
+        return HistoryTexts(self.graph.texts.column(name) if stored else None, TextColumn(own, name), rows)
 
     def weights(self, rows: CaptureRows) -> NDArray[np.float32]:
         """The weights of the links of captures, empty if all are 1."""

@@ -25,7 +25,6 @@ from cocite.parameters import Parameter, parameters_of
 from cocite.results.answer import Answers
 from cocite.results.filters import Filters
 from cocite.results.present import briefly, separated
-from cocite.snapshot import Snapshot
 from cocite.sources.page_records import page_from_json
 from cocite.sources.records import ReadReport
 from cocite.text import clean
@@ -106,7 +105,7 @@ class HttpQuestion(Protocol):
     def route(self) -> str: ...
     @property
     def slow(self) -> bool: ...
-    def keys(self, web: Snapshot) -> tuple[Key, ...]: ...
+    def keys(self, web: Web) -> tuple[Key, ...]: ...
     def work(self, web: Web, load: int) -> Reply: ...
 
 
@@ -142,7 +141,7 @@ class OperationQuestion:
     def slow(self) -> bool:
         return self.operation.slow
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """One key for all loads: the load makes no difference."""
         return ((self.route, self.format, self.words, self.operation),)
 
@@ -187,7 +186,7 @@ class RelatedQuestion(OperationQuestion):
     operation: Related
     named: frozenset[str] = frozenset()  # parameters of the method that were given by name
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """A key for each load level, with the method at that level."""
         [own], parents = super().keys(web), self.parents(web.graph)
         return tuple((*own, self._method(load, parents), load < SWAMPED) for load in range(len(LOAD_LEVELS)))
@@ -271,12 +270,12 @@ class RecordQuestion:
         bounded_method(method)
         return cls(body, method, k, Filters(**given).filters, words)
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """What the answer depends on."""
         digest = hashlib.blake2b(self.body, digest_size=16).hexdigest()
         return ((self.route, digest, str(bounded_method(self.method)[0]), self.k, self.filters, self.words),)
 
-    def work(self, web: Snapshot, load: int) -> Reply:
+    def work(self, web: Web, load: int) -> Reply:
         """The answer; `skipped` says which parts of the record could not be used."""
         report = ReadReport()
         page = page_from_json(self.body, 1, report)

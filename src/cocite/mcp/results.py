@@ -15,8 +15,8 @@ from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
 from cocite.results.present import brief, sentences
-from cocite.web import Web
 from cocite.text import clean
+from cocite.web import Web
 
 MAX_TITLE_CHARS = 120
 MAX_REASON_CHARS = 280

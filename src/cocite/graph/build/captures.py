@@ -108,7 +108,8 @@ class CaptureWriter:
         if spill.weighted:
             by_link["weight"] = links.weight if len(links.weight) else np.ones(len(targets), np.float32)
         if spill.anchored:
-            by_link["position"] = (np.arange(len(targets)) - np.repeat(records.first_link[:-1], sizes)).astype(np.uint32)
+            places = np.arange(len(targets)) - np.repeat(records.first_link[:-1], sizes)
+            by_link["position"] = places.astype(np.uint32)
         table, found = self._scratch.load_table(f"{block.number}.texts"), Columns()
         bucket = np.asarray(self._buckets.cells.bucket)[block.page[usable] >> self._buckets.cells.shift]
         for number in np.unique(bucket).tolist():
@@ -223,7 +224,8 @@ class CaptureWriter:
             target=column["target"][link],
             attribute=column["attribute"][link],
         )
-        position, weight = (column[name][link] if len(column[name]) else column[name] for name in ("position", "weight"))
+        of_links = (column[name] for name in ("position", "weight"))
+        position, weight = (values[link] if len(values) else values for values in of_links)
         return captures, position, weight, column["sequence"][order]
 
     def _compare(
@@ -272,15 +274,15 @@ class CaptureWriter:
         captures: Captures,
         position: NDArray[np.uint32],
         sequence: NDArray[np.uint64],
-        number: int,
+        bucket: int,
         writers: dict[str, TextWriter],
         row: int,
     ) -> None:
         """Write the texts of a range of pages that differ from those of the next newer capture, or of the store."""
         if not writers or not len(sequence):
             return
-        tables = [self._scratch.load_table(name) for name in self._tables[number]]
-        self._scratch.remove(*self._tables[number])
+        tables = [self._scratch.load_table(name) for name in self._tables[bucket]]
+        self._scratch.remove(*self._tables[bucket])
         table = pa.concat_tables(tables).combine_chunks() if tables else None
         described = np.flatnonzero(captures.facts & np.uint64(PARTIAL | ALIAS_ONLY) == 0)
         rows = np.full(len(described), -1, np.int64)
@@ -296,14 +298,13 @@ class CaptureWriter:
             first, count = (int(stored.min()), int(stored.max()) - int(stored.min()) + 1) if len(stored) else (0, 0)
             known = graph.texts.column(name).between(first, min(count, graph.pages - first)) if count else []
             last, before = -1, b""
-            for at, page, place, inside in zip(
-                described.tolist(), captures.page[described].tolist(), stored.tolist(), in_store.tolist(), strict=True
-            ):
+            pages, places, inside = captures.page[described].tolist(), stored.tolist(), in_store.tolist()
+            for number, page, place, is_stored in zip(described.tolist(), pages, places, inside, strict=True):
                 if page != last:
-                    last, before = page, ((known[place - first] or "").encode() if inside else b"")
-                if texts[at] != before:
-                    before = texts[at]
-                    column.append(row + at, before)
+                    last, before = page, ((known[place - first] or "").encode() if is_stored else b"")
+                if texts[number] != before:
+                    before = texts[number]
+                    column.append(row + number, before)
 
     def _column(
         self,
@@ -388,11 +389,7 @@ def put_captures(history: History, spill: Spill, progress: Progress, until: int 
         ordered = CaptureRows(captures, rows.row[order], rows.first_row[order], rows.first_link[order])
         described = (kind[order] & (PARTIAL | ALIAS_ONLY)) == 0
         texts = {
-            name: pa.array(
-                [text if own else None for text, own in zip(column.of(ordered, inside), described.tolist(), strict=True)],
-                pa.string(),
-            )
-            for name, column in columns.items()
+            name: pa.array(column.of(ordered, inside), pa.string(), mask=~described) for name, column in columns.items()
         }
         spill.put(spill.reserve(len(link)), records, links, texts)
         progress("reading captures", len(pages), history.count)

@@ -23,8 +23,8 @@ from cocite.results.groups import GroupedAnswers
 from cocite.results.naming import titles_of
 from cocite.results.pictures.neighbourhood import QUERY, RELATED, curves, picture_of, rows
 from cocite.results.strips import Strip, listed, read_strip, stand_ins, strips
-from cocite.web import Web
 from cocite.text import count
+from cocite.web import Web
 
 MAX_EXAMPLES = 9
 """Pages that the first page offers."""

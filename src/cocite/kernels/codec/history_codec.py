@@ -131,9 +131,10 @@ def find_resume(old, old_attribute, new, new_attribute):
     for total in range(olds + news + 1):
         for skipped in range(max(0, total - news), min(olds, total) + 1):
             added = total - skipped
-            if skipped < olds and added < news and old[skipped] == new[added]:
-                if may_follow(np.int64(old_attribute[skipped]), np.int64(new_attribute[added])):
-                    return skipped, added, True
+            if skipped == olds or added == news or old[skipped] != new[added]:
+                continue
+            if may_follow(np.int64(old_attribute[skipped]), np.int64(new_attribute[added])):
+                return skipped, added, True
     return olds, news, False
 
 

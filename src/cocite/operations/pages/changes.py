@@ -95,23 +95,22 @@ class Changes(Operation, Filters):
         new, unknown_now = self._ask(after, chosen)
         if unknown_then is not None and unknown_now is not None:
             raise unknown_now
-        days = [str(each.graph.manifest.get("as_of") or newest) for each in (before, after)]
-        notes = [
-            f"{self.url} was not known on {day}"
-            for day, unknown in zip(days, (unknown_then, unknown_now), strict=True)
-            if unknown is not None
-        ]
+        start, end = (str(each.graph.manifest.get("as_of") or newest) for each in (before, after))
+        notes = [f"{self.url} was not known on {start}"] if unknown_then is not None else []
+        notes += [f"{self.url} was not known on {end}"] if unknown_now is not None else []
+        notes += [each.note for each in (old, new) if isinstance(each, Answers) and each.note]
         old_keys = {self._key(before, after, answer): answer for answer in old}
         new_keys = {after.graph.canonical(answer.page): answer for answer in new}
         same = [key for key in list(new_keys)[: self.k] if key in set(list(old_keys)[: self.k])]
         return ChangesFound(
             self.url,
             chosen.name,
-            *days,
+            start,
+            end,
             self._changed(after, chosen, new_keys, old_keys),
             self._changed(before, chosen, old_keys, new_keys),
             [new_keys[key].url for key in same],
-            ". ".join(dict.fromkeys([*notes, *(each.note for each in (old, new) if each and each.note)])),
+            ". ".join(dict.fromkeys(notes)),
         )
 
     def _ask(self, web: Web, chosen: Method) -> tuple[Answers | tuple[()], UnknownPage | None]:
@@ -131,14 +130,13 @@ class Changes(Operation, Filters):
         page = after.graph.get(own)
         return own if page is None else after.graph.canonical(page)
 
-    def _changed(
-        self, web: Web, chosen: Method, own: dict[str, Answer], other: dict[str, Answer]
-    ) -> list[ChangedPage]:
+    def _changed(self, web: Web, chosen: Method, own: dict[str, Answer], other: dict[str, Answer]) -> list[ChangedPage]:
         """The results of one date that are not among those of the other, with reasons."""
         from cocite.results.ask import ask, question
 
         ranks = {key: answer.rank for key, answer in other.items()}
-        wanted = {answer.page: key for key, answer in list(own.items())[: self.k] if ranks.get(key, self.k + 1) > self.k}
+        first = list(own.items())[: self.k]
+        wanted = {answer.page: key for key, answer in first if ranks.get(key, self.k + 1) > self.k}
         if not wanted:
             return []
         explained = ask(web, question(web.graph, (self.url,), chop=chosen.chop), chosen, self.k, self.filters)
