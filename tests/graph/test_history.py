@@ -20,7 +20,7 @@ from cocite.graph.build import captures as captures_module
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.passes import BuildOptions, Past, build_in_memory
 from cocite.graph.check import check
-from cocite.graph.history import History, history_of
+from cocite.graph.history import CaptureHistory, history_of
 from cocite.graph.store import Graph
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
@@ -60,7 +60,7 @@ def differences(found: Arrays, wanted: Arrays) -> list[str]:
     return different
 
 
-def captures(history: History) -> list[list[object]]:
+def captures(history: CaptureHistory) -> list[list[object]]:
     """All captures of a history."""
     return [[part.tolist() for part in rows.captures] for rows in history.read()]
 
@@ -92,7 +92,7 @@ def test_as_of_any_date_is_a_store_built_from_the_captures_of_then(pages: list[P
         except BadSource:  # no record that can be used
             return
         assert [name for name in plain if not np.array_equal(plain[name], whole[name])] == []
-        history = History(Graph(whole))
+        history = CaptureHistory(Graph(whole))
         for index, date in enumerate(history.dates, 1):
             then = [each for each in pages if not each.captured or each.captured[:10] <= date]
             try:
@@ -103,7 +103,7 @@ def test_as_of_any_date_is_a_store_built_from_the_captures_of_then(pages: list[P
             assert {*differences(built([], past=Past(history, index)), wanted)} - spelling == set()
         again = built([], history=True, past=Past(history))
         assert differences(again, whole) == []
-        assert captures(History(Graph(again))) == captures(history)
+        assert captures(CaptureHistory(Graph(again))) == captures(history)
 
 
 def lists(year: str, targets: list[str], **fields: str) -> list[Page]:
@@ -235,7 +235,7 @@ def test_damage_is_found_and_never_crashes(place: Path) -> None:
             raw = changed[name].view(np.uint8)
             raw[draw.integers(len(raw))] ^= np.uint8(1 << draw.integers(8))
             try:
-                for rows in History(Graph(Arrays(changed, arrays.manifest))).read():
+                for rows in CaptureHistory(Graph(Arrays(changed, arrays.manifest))).read():
                     assert len(rows.captures.page) <= 6
             except (BadStore, ValueError):
                 pass

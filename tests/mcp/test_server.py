@@ -22,7 +22,7 @@ from tests.http.conftest import BIRDS, EVIL
 from tests.http.test_store import EAGLE, add_eagle
 from tests.mcp.conftest import call, text
 
-TOOLS = {"related_pages", "compare", "hubs", "communities", "filter_pages", "keywords", "links"}
+TOOLS = {"related_pages", "compare", "changes", "hubs", "communities", "filter_pages", "keywords", "links"}
 ROBIN, WREN = "https://robin.example/", "https://wren.example/"
 
 

@@ -15,7 +15,7 @@ from cocite.budget import NO_LIMIT, limited
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.arrays import IN_MEMORY
 from cocite.graph.generation import DATES, Progress, digest, no_progress
-from cocite.graph.history import History, history_of
+from cocite.graph.history import CaptureHistory, history_of
 from cocite.graph.side import only_one
 from cocite.graph.store import Graph
 
@@ -32,7 +32,7 @@ def needs_history(path: Path) -> BadParameter:
     )
 
 
-def day_of(graph: Graph, seconds: float) -> tuple[History, int]:
+def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
     """The history of a store, and the newest day of captures up to a moment; raises BadParameter."""
     history = history_of(graph)
     if history is None:
@@ -40,7 +40,7 @@ def day_of(graph: Graph, seconds: float) -> tuple[History, int]:
     return history, history.day_index(seconds)
 
 
-def graph_of_day(history: History, index: int, progress: Progress = no_progress) -> Graph:
+def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_progress) -> Graph:
     """The graph of the captures up to a day, by its index: opened if it is kept, else built."""
     graph, folder = history.graph, history.graph.path / DATES
     path = folder / f"{graph.manifest['id']}-{history.dates[index - 1]}"
@@ -76,7 +76,7 @@ def _opened(path: Path) -> Graph:
     return graph
 
 
-def _build(history: History, index: int, path: Path | None, progress: Progress) -> Graph:
+def _build(history: CaptureHistory, index: int, path: Path | None, progress: Progress) -> Graph:
     """Build the graph of a day, as a store at `path`, or in memory."""
     from cocite.graph.build.passes import BuildOptions, Past, build, build_in_memory
     from cocite.sources.records import ReadReport

@@ -21,8 +21,8 @@ from cocite.graph.names import Keys, coded_names, read_keys
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn
 from cocite.kernels.codec.history_codec import (
-    ESCAPE,
-    FIELDS,
+    TOKEN_ESCAPE,
+    TOKEN_FIELDS,
     Captures,
     CodedHistory,
     References,
@@ -52,7 +52,7 @@ class CaptureRows:
     first_link: NDArray[np.int64]  # number of its first link among all links of all captures
 
 
-class History:
+class CaptureHistory:
     """The captures of a store."""
 
     def __init__(self, graph: Graph) -> None:
@@ -130,10 +130,10 @@ class History:
     @cached_property
     def _coded(self) -> CodedHistory:
         lengths = self._arrays["history.code"]
-        if len(lengths) != FIELDS * (ESCAPE + 1) or not len(self._arrays["history.words"]):
+        if len(lengths) != TOKEN_FIELDS * (TOKEN_ESCAPE + 1) or not len(self._arrays["history.words"]):
             raise self._arrays.damaged()
         try:
-            tables = [Code.from_lengths(each).table for each in lengths.reshape(FIELDS, ESCAPE + 1)]
+            tables = [Code.from_lengths(each).table for each in lengths.reshape(TOKEN_FIELDS, TOKEN_ESCAPE + 1)]
         except ValueError as error:
             raise self._arrays.damaged() from error
         return CodedHistory(self._arrays["history.words"], np.stack(tables), self.longest)
@@ -254,6 +254,6 @@ def empty_captures(count: int, links: int) -> Captures:
     )
 
 
-def history_of(graph: Graph) -> History | None:
+def history_of(graph: Graph) -> CaptureHistory | None:
     """The captures of a store, None if it keeps only the newest."""
-    return History(graph) if "history.shape" in graph.arrays.base else None
+    return CaptureHistory(graph) if "history.shape" in graph.arrays.base else None

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from cocite.graph.build.passes import BuildOptions, Past, build_in_memory
-from cocite.graph.history import History
+from cocite.graph.history import CaptureHistory
 from cocite.graph.store import Graph
 from cocite.related import methods
 from cocite.results.ask import Question, ask
@@ -37,7 +37,7 @@ def webs(seed: int) -> list[tuple[Graph, Graph]]:
         batches = [batch(some)] if some else []
         return Graph(build_in_memory(batches, ReadReport(), BuildOptions(threads=0, history=history), past=past))
 
-    history = History(built(pages, history=True))
+    history = CaptureHistory(built(pages, history=True))
     return [
         (built([], Past(history, index)), built([each for each in pages if each.captured <= date]))
         for index, date in enumerate(history.dates, 1)

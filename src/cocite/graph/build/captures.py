@@ -26,8 +26,8 @@ from cocite.graph.history import (
     CHUNK_PAGES,
     DAY_SECONDS,
     NAME_ARRAYS,
+    CaptureHistory,
     CaptureRows,
-    History,
     as_date,
     store_links,
 )
@@ -36,7 +36,7 @@ from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
 from cocite.kernels.addresses.texts import pick_lines
 from cocite.kernels.codec import history_codec
-from cocite.kernels.codec.history_codec import FIELDS, NO_LEAD, RAW, SYMBOLS, Captures
+from cocite.kernels.codec.history_codec import FIELD_SYMBOLS, NO_LEAD, RAW, TOKEN_FIELDS, Captures
 from cocite.kernels.hash_tables import MISSING
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
@@ -139,7 +139,7 @@ class CaptureWriter:
         graph = Graph.from_arrays({name: writer.map(name) for name in writer.arrays})
         numbers, days = np.flatnonzero(self._kept).astype(np.uint32), np.array(sorted(self._days), np.uint32)
         texts = {name: TextWriter(writer, f"history.{name}") for name in RECORD_TEXTS} if self._has_texts else {}
-        counts, row = np.zeros((FIELDS, SYMBOLS), np.int64), 0
+        counts, row = np.zeros((TOKEN_FIELDS, FIELD_SYMBOLS), np.int64), 0
         starts = {name: list[NDArray[Any]]() for name in ("first", "link")}
         for number, (low, high) in enumerate(zip(self._buckets.borders, self._buckets.borders[1:], strict=False)):
             captures, position, weight, sequence = self._load(number, days)
@@ -247,7 +247,7 @@ class CaptureWriter:
         symbols, rests = np.zeros(total, np.uint16), np.zeros(total, np.uint64)
         history_codec.compare_captures(captures, references, symbols, rests, starts)
         coded = symbols[symbols >> np.uint16(8) < RAW]
-        counts += np.bincount(coded, minlength=FIELDS * SYMBOLS).reshape(FIELDS, SYMBOLS)
+        counts += np.bincount(coded, minlength=TOKEN_FIELDS * FIELD_SYMBOLS).reshape(TOKEN_FIELDS, FIELD_SYMBOLS)
         entries = np.flatnonzero(np.arange(low, high) % CHUNK_PAGES == 0)
         self._scratch.save(f"history-{number}.tokens", symbols, rests, starts[entries])
 
@@ -347,7 +347,7 @@ def code_of(counts: NDArray[np.int64]) -> Code:
     return Code.from_lengths(limited_lengths(np.append(counts, 0)))
 
 
-def put_captures(history: History, spill: Spill, progress: Progress, until: int = -1) -> None:
+def put_captures(history: CaptureHistory, spill: Spill, progress: Progress, until: int = -1) -> None:
     """Put the captures that may count on a day (an index), or all of them, into the spill of another build."""
     tags = _put_names(history, spill)
     stored = np.full(history.pages, -1, np.int64)
@@ -419,7 +419,7 @@ def newest_row(captures: Captures, rows: CaptureRows, partial: NDArray[np.bool_]
     return rows.row[full][inside] if len(full) else np.full(len(partial), -1)
 
 
-def _put_names(history: History, spill: Spill) -> NDArray[np.uint64]:
+def _put_names(history: CaptureHistory, spill: Spill) -> NDArray[np.uint64]:
     """Enter all names; returns the tag of each page, 0 for those that were removed."""
     graph, names, tags = history.graph, spill.names, np.zeros(history.pages, np.uint64)
     extra = np.flatnonzero(history.extra)

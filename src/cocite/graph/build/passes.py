@@ -39,7 +39,7 @@ from cocite.graph.build.scratch import ScratchSpace, Workers, affordable_memory
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
-from cocite.graph.history import History
+from cocite.graph.history import CaptureHistory
 from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
@@ -77,7 +77,7 @@ class BuildOptions:
 class Past(NamedTuple):
     """Captures that a store keeps, as a source of a build."""
 
-    history: History
+    history: CaptureHistory
     until: int = -1  # index of the day that they are wanted for; negative: all
 
     @property

@@ -25,15 +25,15 @@ from cocite.kernels.jit import inline, kernel
 
 RECORDS, DAY, FLAGS, LENGTH, COPY, EDIT, MORE, SHIFT, TARGET, ATTRIBUTE, RAW = range(11)
 """The fields. RAW has no symbols: its token gives the number of bits."""
-FIELDS = RAW
-SYMBOLS = 256
-ESCAPE = SYMBOLS  # the symbol before an uncoded one, of 8 bits
+TOKEN_FIELDS = RAW
+FIELD_SYMBOLS = 256
+TOKEN_ESCAPE = FIELD_SYMBOLS  # the symbol before an uncoded one, of 8 bits
 SAME_LINKS, SAME_FACTS, LEADS, IS_PARTIAL, OTHER_LENGTH = 1, 2, 4, 8, 16  # flags of a capture
 SAME, NEXT_BLOCK, OTHER = 0, 1, 2  # the attribute of an added link beside that of the link before it
 FACT_BITS, LEAD_BITS, ATTRIBUTE_BITS = 8 + 16 + 32, 32, 32
 LENGTHS = 33  # bit lengths of a number
-DIRECT = 192  # numbers that are symbols
-FEW = 6  # an edit's symbol is skipped * FEW + added, with FEW - 1 for more, and FEW² more if blocks shift
+DIRECT_NUMBERS = 192  # numbers that are symbols
+EDIT_BASE = 6  # an edit's symbol is skipped * 6 + added, with 5 for more, and 36 more if blocks shift
 WINDOW_LINKS = 32  # how far an edit looks for the place where both lists go on alike
 PARTIAL_KIND = 1  # of a record, as in graph/build/scratch.py
 
@@ -102,10 +102,10 @@ def note(symbols, rests, at, field, symbol, rest):
 @inline
 def note_number(symbols, rests, at, field, value):
     """Add a number: a symbol, or its bit length, and the bits after the highest."""
-    if value < DIRECT:
+    if value < DIRECT_NUMBERS:
         return note(symbols, rests, at, field, value, np.int64(0))
     length = bit_length(value)
-    return note(symbols, rests, at, field, DIRECT + length, value - (np.int64(1) << (length - 1)))
+    return note(symbols, rests, at, field, DIRECT_NUMBERS + length, value - (np.int64(1) << (length - 1)))
 
 
 @inline
@@ -161,12 +161,16 @@ def note_edit(symbols, rests, at, page, old, new):
         if found:
             olds = np.int64(block_of(np.int64(old_attribute[i + skipped])))
             moved = np.int64(block_of(np.int64(new_attribute[j + added]))) - olds - (shift if olds > 0 else np.int64(0))
-        symbol = min(skipped, FEW - 1) * FEW + min(added, FEW - 1) + (FEW * FEW if moved != 0 else 0)
+        symbol = (
+            min(skipped, EDIT_BASE - 1) * EDIT_BASE
+            + min(added, EDIT_BASE - 1)
+            + (EDIT_BASE * EDIT_BASE if moved != 0 else 0)
+        )
         at = note(symbols, rests, at, EDIT, symbol, np.int64(0))
-        if skipped >= FEW - 1:
-            at = note_number(symbols, rests, at, MORE, skipped - FEW + 1)
-        if added >= FEW - 1:
-            at = note_number(symbols, rests, at, MORE, added - FEW + 1)
+        if skipped >= EDIT_BASE - 1:
+            at = note_number(symbols, rests, at, MORE, skipped - EDIT_BASE + 1)
+        if added >= EDIT_BASE - 1:
+            at = note_number(symbols, rests, at, MORE, added - EDIT_BASE + 1)
         if moved != 0:
             at = note_number(symbols, rests, at, SHIFT, zigzag(moved))
         for k in range(j, j + added):
@@ -249,7 +253,7 @@ def rest_bits(field, symbol):
         return symbol
     if field == ATTRIBUTE:
         return np.int64(ATTRIBUTE_BITS) if symbol == OTHER else np.int64(0)
-    length = symbol % LENGTHS if field == TARGET else symbol - DIRECT
+    length = symbol % LENGTHS if field == TARGET else symbol - DIRECT_NUMBERS
     return length - 1 if length > 1 else np.int64(0)
 
 
@@ -270,8 +274,8 @@ def write_tokens(symbols, rests, codes, lengths, words, starts, bits):
                     words, position, pending, uint64(codes[field, symbol]), np.int64(lengths[field, symbol])
                 )
             else:
-                escape = np.int64(lengths[field, ESCAPE])
-                piece = uint64(codes[field, ESCAPE]) | uint64(symbol) << uint64(escape)
+                escape = np.int64(lengths[field, TOKEN_ESCAPE])
+                piece = uint64(codes[field, TOKEN_ESCAPE]) | uint64(symbol) << uint64(escape)
                 position, pending = put(words, position, pending, piece, escape + 8)
         more = rest_bits(field, symbol)
         if more > 0:
@@ -300,7 +304,7 @@ def read_symbol(coded, position, field):
     symbol, length = entry >> 4, entry & 15
     if length == 0:
         return np.int64(0), np.int64(DAMAGED)
-    if symbol == ESCAPE:
+    if symbol == TOKEN_ESCAPE:
         return read_bits(coded.words, position + length, np.int64(8))
     return symbol, position + length
 
@@ -320,7 +324,7 @@ def read_rest(coded, position, length):
 def read_value(coded, position, field):
     """The next number of a field, and the position after it."""
     symbol, position = read_symbol(coded, position, field)
-    return (symbol, position) if symbol < DIRECT else read_rest(coded, position, symbol - DIRECT)
+    return (symbol, position) if symbol < DIRECT_NUMBERS else read_rest(coded, position, symbol - DIRECT_NUMBERS)
 
 
 @kernel
@@ -347,14 +351,14 @@ def read_edit(coded, position, page, pages, old, new, is_as_long):
         if j == length:
             break
         symbol, position = read_symbol(coded, position, EDIT)
-        skipped, added, moved = symbol % (FEW * FEW) // FEW, symbol % FEW, np.int64(0)
-        if skipped == FEW - 1:
+        skipped, added, moved = symbol % (EDIT_BASE * EDIT_BASE) // EDIT_BASE, symbol % EDIT_BASE, np.int64(0)
+        if skipped == EDIT_BASE - 1:
             more, position = read_value(coded, position, MORE)
             skipped += more
-        if added == FEW - 1:
+        if added == EDIT_BASE - 1:
             more, position = read_value(coded, position, MORE)
             added += more
-        if symbol >= FEW * FEW:
+        if symbol >= EDIT_BASE * EDIT_BASE:
             moved, position = read_value(coded, position, SHIFT)
         if position < 0 or skipped > len(old_target) - i or added > length - j:
             return np.int64(0), np.int64(DAMAGED)
