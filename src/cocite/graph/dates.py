@@ -6,7 +6,6 @@ generation removes all. Where a store can't be written, the graph is built in me
 """
 
 import os
-import shutil
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from cocite.budget import NO_LIMIT, limited
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.arrays import IN_MEMORY
-from cocite.graph.generation import DATES, Progress, digest, no_progress
+from cocite.graph.generation import DATES, Progress, digest, kept_dates, no_progress, remove_dates
 from cocite.graph.history import CaptureHistory, history_of
 from cocite.graph.side import only_one
 from cocite.graph.store import Graph
@@ -105,6 +104,5 @@ def _platforms(graph: Graph) -> Path | None:
 
 def _forget_old(folder: Path, keep: Path) -> None:
     """Remove the dates that were not used for longest."""
-    kept = sorted((each for each in folder.iterdir() if each != keep), key=lambda each: each.stat().st_mtime)
-    for old in kept[: max(0, len(kept) - MAX_DATES + 1)]:
-        shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+    others = sorted((each for each in kept_dates(folder) if each != keep), key=lambda each: each.stat().st_mtime)
+    remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])

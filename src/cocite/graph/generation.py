@@ -34,6 +34,7 @@ POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
 OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side|dates")  # in a store's folder
 DATES = "dates"  # the folder of stores of dates in the past, see dates.py
+DATE_NAME = re.compile(r"[0-9a-f]{16}-\d{4,}-\d\d-\d\d")
 LAYER_MAGIC = b"cocite\nL"
 LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which follows
 CHUNK_BYTES = 1 << 24
@@ -455,10 +456,21 @@ def remove_unnamed(store: Path) -> None:
 
 def _remove_other_generations(store: Path, current: Path, layers: Iterable[LayerName] = ()) -> None:
     _remove_layers(store, layers)
-    shutil.rmtree(store / DATES, ignore_errors=True)  # they may have removed pages
+    remove_dates(kept_dates(store / DATES))  # they may have removed pages
     for old in store.glob("g*"):
         if old != current and old.is_dir() and OWN_NAMES.fullmatch(old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+
+
+def kept_dates(folder: Path) -> list[Path]:
+    """The stores of dates in a folder, and nothing else that somebody put there."""
+    return [each for each in folder.iterdir() if DATE_NAME.fullmatch(each.name)] if folder.is_dir() else []
+
+
+def remove_dates(stores: Iterable[Path]) -> None:
+    """Remove stores of dates; readers keep their mappings."""
+    for each in stores:
+        shutil.rmtree(each, ignore_errors=True)
 
 
 def write_synced(file: Path, data: bytes) -> None:
