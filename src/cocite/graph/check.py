@@ -341,6 +341,7 @@ def _check_history(graph: Graph, progress: Progress) -> Faults:
         stored = np.full(history.pages, -1, np.int64)
         stored[history.number] = np.arange(len(history.number))
         history.extra_keys(0, int(history.extra.sum()))
+        history.spelling_steps()
         captures = links = longest = 0
         for rows in history.read():
             sizes = np.diff(rows.captures.first)

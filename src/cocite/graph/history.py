@@ -28,11 +28,12 @@ from cocite.kernels.codec.history_codec import (
     References,
     read_captures,
 )
+from cocite.pages.date import DAY_SECONDS
 
 CHUNK_PAGES = 1 << 12  # pages between two entry points into the captures
-DAY_SECONDS = 86_400
 NAME_ARRAYS = ("name.words", "name.block", "name.code", "name.spelling", *(f"shown.{part}" for part in TEXT_PARTS))
 """Arrays of the names that only older captures have, each with `history.` before its name."""
+Values = NDArray[Any]
 SHAPE = ("pages", "captures", "links", "longest")  # what `history.shape` has
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -107,6 +108,27 @@ class CaptureHistory:
             return read_keys(coded_names(self._names), first, count)
         except (ValueError, IndexError) as error:
             raise self._arrays.damaged() from error
+
+    def spelling_steps(self) -> tuple[Values, Values, Values, dict[int, str]]:
+        """Pages that were spelled in several ways: page, index of the first day, and order of each, and some texts."""
+        pages, days, orders = (self._arrays[f"history.spelling.{part}"] for part in ("page", "day", "order"))
+        if not len(pages) == len(days) == len(orders) or int(pages.max(initial=0)) >= self.pages:
+            raise self.damaged()
+        if int(days.max(initial=0)) >= len(self.days):
+            raise self.damaged()
+        column = {f"spelling.{part}": self._arrays[f"history.spelling.{part}"] for part in TEXT_PARTS}
+        return (
+            pages,
+            days,
+            orders,
+            {row: text.decode("utf-8", "replace") for row, text in TextColumn(column, "spelling").items()},
+        )
+
+    def spellings(self, until: int) -> dict[int, tuple[int, str]]:
+        """How pages were spelled on a day, by its index: order and text. Others were always spelled as now."""
+        pages, days, orders, texts = self.spelling_steps()
+        rows = np.flatnonzero(days <= until).tolist()  # by page, then by day: the last one stays
+        return {int(pages[row]): (int(orders[row]), texts.get(row, "")) for row in rows}
 
     def has_extra(self, key: bytes) -> bool:
         """Whether only older captures have the page of a key."""

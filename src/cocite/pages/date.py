@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from cocite.errors import BadParameter
 
+DAY_SECONDS = 86_400
 _DAY = "(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
 _DATE = f"[12][0-9]{{3}}(-({_DAY}))?"
 DATE_PATTERN = f"^({_DATE})?$"

@@ -8,14 +8,16 @@ aliases lead and what near-duplicates are.
 """
 
 import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import HAS_RECORD
 from cocite.graph.build.gather_texts import Texts
-from cocite.graph.build.names import key_array, spelling_orders, text_buffers
+from cocite.graph.build.names import SPELLED, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import in_batches, name_batches, write_names
 from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, PARTIAL, STORED, LinkColumns, RecordColumns
@@ -24,7 +26,6 @@ from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.history import (
     CHUNK_PAGES,
-    DAY_SECONDS,
     NAME_ARRAYS,
     CaptureHistory,
     CaptureRows,
@@ -38,6 +39,7 @@ from cocite.kernels.addresses.texts import pick_lines
 from cocite.kernels.codec import history_codec
 from cocite.kernels.codec.history_codec import FIELD_SYMBOLS, NO_LEAD, RAW, TOKEN_FIELDS, Captures
 from cocite.kernels.hash_tables import MISSING
+from cocite.pages.date import DAY_SECONDS
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
 
@@ -71,6 +73,7 @@ class CaptureWriter:
         self._days: set[int] = {0}
         self.count = self.undated = self.future = self._all_links = self._distinct = self._longest = 0
         self._kept = np.ones(0, np.bool_)
+        self._steps: list[tuple[int, int, int, str]] = []  # page, day, order and text of each spelling that came
         self._now = int(time.time())
 
     def scatter(self, progress: Progress) -> None:
@@ -125,6 +128,54 @@ class CaptureWriter:
                 self._scratch.save_table(self._tables[number][-1], part)
         return found
 
+    def read_spellings(self, tags: NDArray[np.uint64]) -> None:
+        """Find the pages that were spelled in several ways, and since when in which. `tags` are those of all pages."""
+        by_tag = np.argsort(tags)
+        types: dict[str, type[np.generic]] = {"tag": np.uint64, "order": np.uint16, "day": np.uint32}
+        plain = pa.table({name: self._scratch.column(f"{SPELLED}.{name}", dtype) for name, dtype in types.items()})
+        plain = plain.append_column("shown", pa.array(np.full(len(plain), "", object), pa.string()))
+        names = self._scratch.names(f".{SPELLED}")
+        texts = [table.cast(plain.schema) for name in names if (table := self._scratch.load_table(name)) is not None]
+        table = pa.concat_tables([plain, *texts]).combine_chunks()
+        tag, order, day = (table[name].to_numpy() for name in types)
+        at = np.minimum(np.searchsorted(tags[by_tag], tag), len(tags) - 1)
+        page = by_tag[at].astype(np.int64)
+        known = tags[page] == tag
+        several, one = np.zeros(len(tags), np.bool_), np.zeros(len(tags), np.uint16)
+        one[page[known]] = order[known] & 0xFF
+        several[page[known & ((order & 0xFF != one[page]) | (order & APART > 0))]] = True
+        rows = np.flatnonzero(known & several[page])
+        rows = rows[np.lexsort((order[rows], day[rows], page[rows]))]
+        shown = table["shown"].take(pa.array(rows)).to_pylist()
+        steps = list[tuple[int, int, int, str]]()
+        columns = (page[rows].tolist(), day[rows].tolist(), order[rows].tolist(), shown)
+        for own, since, rank, text in zip(*columns, strict=True):
+            is_new = not steps or steps[-1][0] != own
+            if not is_new and (rank, text) >= steps[-1][2:]:
+                continue
+            if not is_new and steps[-1][1] == since:
+                steps.pop()
+            elif not is_new and (steps[-1][2] & 0xFF, steps[-1][3]) == (rank & 0xFF, text):
+                since = steps.pop()[1]  # it looks the same, and only ranks higher
+            steps.append((own, since, rank, text))
+        self._steps = steps
+
+    def _write_spellings(self, writer: Writer, days: NDArray[np.uint32]) -> None:
+        """Write the steps of pages that have several."""
+        count = Counter(step[0] for step in self._steps)
+        steps = [step for step in self._steps if count[step[0]] > 1]
+        if not steps:
+            return
+        pages, since, orders, texts = zip(*steps, strict=True)
+        writer.append("history.spelling.page", np.array(pages, np.uint32))
+        writer.append("history.spelling.day", np.searchsorted(days, np.array(since, np.uint32)).astype(np.uint32))
+        writer.append("history.spelling.order", np.array(orders, np.uint16))
+        column = TextWriter(writer, "history.spelling")
+        for row, text in enumerate(texts):
+            if text:
+                column.append(row, text.encode())
+        column.close()
+
     def keep_names(self, writer: Writer, kept: NDArray[np.bool_] | None) -> None:
         """Set the names aside that the store is about to drop: it keeps `kept`, or all."""
         self._kept = np.ones(self.pages, np.bool_) if kept is None else kept
@@ -162,6 +213,7 @@ class CaptureWriter:
         self._write_codes(writer, counts)
         for name, parts in starts.items():
             writer.append(f"history.{name}", np.concatenate(parts).astype(np.uint64))
+        self._write_spellings(writer, days)
         writer.append("history.extra", np.packbits(~self._kept, bitorder="little"))
         writer.append("history.day", days)
         writer.append("history.shape", np.array([self.pages, row, self._all_links, self._longest], np.uint64))
@@ -349,7 +401,7 @@ def code_of(counts: NDArray[np.int64]) -> Code:
 
 def put_captures(history: CaptureHistory, spill: Spill, progress: Progress, until: int = -1) -> None:
     """Put the captures that may count on a day (an index), or all of them, into the spill of another build."""
-    tags = _put_names(history, spill)
+    tags = _put_names(history, spill, until)
     stored = np.full(history.pages, -1, np.int64)
     stored[history.number] = np.arange(len(history.number))
     own_dates = history.graph.arrays["page.captured"]
@@ -419,10 +471,13 @@ def newest_row(captures: Captures, rows: CaptureRows, partial: NDArray[np.bool_]
     return rows.row[full][inside] if len(full) else np.full(len(partial), -1)
 
 
-def _put_names(history: CaptureHistory, spill: Spill) -> NDArray[np.uint64]:
-    """Enter all names; returns the tag of each page, 0 for those that were removed."""
+def _put_names(history: CaptureHistory, spill: Spill, until: int) -> NDArray[np.uint64]:
+    """Enter all names as they were spelled on a day; returns the tag of each page, 0 for those that were removed."""
     graph, names, tags = history.graph, spill.names, np.zeros(history.pages, np.uint64)
-    extra = np.flatnonzero(history.extra)
+    extra, then = np.flatnonzero(history.extra), history.spellings(until if until >= 0 else len(history.days))
+    has_record = np.zeros(history.pages, np.bool_)
+    has_record[history.number] = graph.array("page.kind") & HAS_RECORD > 0
+    has_record[history.number[graph.array("alias.page")]] = True
     for what, count, keys, numbers, spellings in (
         ("store", graph.pages, graph.names.keys, history.number, graph.array("name.spelling")),
         ("extra", len(extra), history.extra_keys, extra, history.extra_spelling),
@@ -436,11 +491,21 @@ def _put_names(history: CaptureHistory, spill: Spill) -> NDArray[np.uint64]:
             some[names.removed.among(data, offsets)] = 0
             tags[numbers[first : first + len(some)]] = some
             spelling, kept = spellings[first : first + len(some)], some != 0
-            shown = [
-                texts[first + at] if apart else None
-                for at, apart in zip(np.flatnonzero(kept).tolist(), (spelling[kept] == APART).tolist(), strict=True)
-            ]
-            orders = spelling_orders(spelling, own=True)[kept]
-            spelled = {"key": key_array(data, offsets, kept), "order": orders, "tag": some[kept], "shown": shown}
+            own = has_record[numbers[first : first + len(some)]]
+            orders = np.where(own, spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
+            shown = {int(at): texts[first + int(at)] for at in np.flatnonzero(spelling == APART)}
+            changed = np.isin(numbers[first : first + len(some)], list(then))
+            for at in np.flatnonzero(changed).tolist():
+                orders[at], text = then[int(numbers[first + at])]
+                shown.pop(at, None)
+                shown |= {at: text} if text else {}
+            listed = [shown.get(at) for at in np.flatnonzero(kept).tolist()]
+            spelled = {"key": key_array(data, offsets, kept), "order": orders[kept], "tag": some[kept], "shown": listed}
             names.put(f"{what}-{first}", **spelled)
+            if names.dated:
+                unchanged, undated = np.where(changed, np.uint64(0), some), np.zeros(len(some), np.uint32)
+                names.note_days(f"{what}-{first}", unchanged, orders, undated, shown)
+    if names.dated:
+        pages, days, orders, texts_of = history.spelling_steps()
+        names.note_days("steps", tags[pages], orders, history.days[days], texts_of)
     return tags

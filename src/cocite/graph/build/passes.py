@@ -190,10 +190,12 @@ class Passes:
         tags = np.asarray(self.scratch.column(TAGS, np.uint64, mapped=True))
         if twins := numbered.number(tags, memory // 2, progress):
             self.report.skip("address with the same tag as another by chance: build again to have it", "", twins)
+        captures = CaptureWriter(numbered, sites, memory // 2) if options.history else None
+        if captures is not None:
+            captures.read_spellings(tags)
         self.scratch.remove(TAGS)
         numbered.choose_records(undated=0 if self.old is None else NEWEST_SECOND)
         kept = numbered.referenced()
-        captures = CaptureWriter(numbered, sites, memory // 2) if options.history else None
         if captures is not None:
             captures.scatter(progress)
             captures.keep_names(writer, kept)
@@ -228,6 +230,7 @@ class Passes:
         table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
         unwanted = {*([] if self.options.text else ["text"]), *([] if self.options.anchors else LINK_TEXTS)}
         names = NameFiles(self.scratch, self.report, table_bytes, self.removed)
+        names.dated = self.options.history
         return Spill(self.scratch, names, sites, [name for name in RECORD_TEXTS if name not in unwanted])
 
     def read_sources(self, sources: Iterable[RecordSource], spill: Spill) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ STORE_PARTS = {
     "link contexts": r"contexts\..*",
     "page texts": r"text\..*",
     "history": r"history\.(words|start|first|link|code|day|shape|weight)",
-    "older names": r"history\.(name\..*|shown\..*|extra)",
+    "older names": r"history\.(name|shown|spelling)\..*|history\.extra",
     "older texts": r"history\..*",
     "other": r".*",
 }
