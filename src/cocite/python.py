@@ -183,17 +183,23 @@ class Store(Web):
             more = {}
         given = {name: plain(value, declared[name].many) for name, value in given.items()} | more
         found: Any
+        web: Web = self
         if issubclass(operation, Task):
             found = make(operation, "python", given, index=str(self.graph.path), **fields).do(progress)
         else:
             before, self.progress = self.progress, progress
             try:
-                found = make(operation, "python", given, **fields).run(self)
+                asked = make(operation, "python", given, **fields)
+                web = asked.web_asked(self)
+                found = asked.run(web)
             finally:
                 self.progress = before
-        found = replace(found, graph=self.graph) if isinstance(found, Answers) else found
+        found = replace(found, graph=web.graph) if isinstance(found, Answers) else found
         assert isinstance(found, result)
         return found
+
+    def _of(self, graph: Graph) -> Store:
+        return Store(graph)
 
     @cached_property
     def search(self) -> StoreSearch:

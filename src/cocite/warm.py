@@ -158,7 +158,20 @@ def steps(folder: Path) -> Iterator[Step]:
         yield name, call(work)
     yield "parts of a web", call(choose_from_pool)
     yield "checking a store", lambda: check(store)
+    yield "captures", lambda: keep_captures(folder)
     yield "web graphs", lambda: read_graphs(folder)
+
+
+def keep_captures(folder: Path) -> None:
+    """Build a store that keeps captures, and open it as of a date."""
+    import cocite
+
+    records = folder / "captures.jsonl"
+    dates = ("2009-06-01", "2024-06-01")
+    captures = [{**record, "captured": date} for record in tiny_web() for date in dates]
+    records.write_text("".join(json.dumps(record) + "\n" for record in captures), "utf-8")
+    cocite.build([records], folder / "captures.cocite", history=True, text=False)
+    cocite.open(folder / "captures.cocite").as_of("2009")
 
 
 def choose_from_pool(web: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from cocite.words.search import SearchIndex
     from cocite.words.vectors import Vectors
 
+MAX_OPEN_DATES = 8
+_dates_lock = threading.Lock()
+
 
 class Web:
     """A store opened for questions."""
@@ -34,6 +38,7 @@ class Web:
         self.progress: Progress = no_progress  # of what takes long the first time: keywords, ranks
         self.edition = str(self.graph.manifest.get("id"))  # changes with the store, or with its side data
         self._ranks: dict[str, Ranked] = {}
+        self._dates: dict[int, Web] = {}  # opened, by their number in the history; the last used is the last
 
     @cached_property
     def _cache(self) -> dict[str, tuple[Any, Any]]:
@@ -46,6 +51,37 @@ class Web:
             self._cache.pop(name, None)  # before `make`, which may need the memory
             kept = self._cache[name] = (key, make())
         return kept[1]
+
+    def as_of(self, date: str) -> Web:
+        """The web of the captures up to a date, such as 2009-06; this one without a date. Raises BadParameter."""
+        if not date:
+            return self
+        from cocite.graph.dates import day_of, graph_of_day
+        from cocite.pages.date import seconds
+
+        history, index = day_of(self.graph, seconds("as_of", date, last=True))
+        if index == len(history.days) - 1:
+            return self
+        with _dates_lock:
+            found = self._dates.pop(index, None)
+        found = found or self._of(graph_of_day(history, index, self.progress))
+        with _dates_lock:
+            self._dates[index] = found
+            while len(self._dates) > MAX_OPEN_DATES:
+                self._dates.pop(next(iter(self._dates)))
+        return found
+
+    def _of(self, graph: Graph) -> Web:
+        """The web of another graph."""
+        return Web(graph)
+
+    @cached_property
+    def dates(self) -> list[str]:
+        """The days of captures, ascending, if the store keeps its history."""
+        from cocite.graph.history import history_of
+
+        history = history_of(self.graph)
+        return [] if history is None else history.dates
 
     def known_pages(self, addresses: Sequence[str]) -> NDArray[np.uint32]:
         """The pages of those addresses that are known, ascending; cached, as many questions have the same stop list."""

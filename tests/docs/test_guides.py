@@ -19,7 +19,7 @@ from tests.conftest import ROOT, long
 __all__ = ["plain_surroundings"]
 DOCS = ROOT / "docs"
 ARCHIVES = ROOT.parent / "shared" / "data" / "warc"
-PAGES = ["tutorial.md", *sorted(f"guides/{page.name}" for page in (DOCS / "guides").glob("*.md"))]
+PAGES = ["tutorial.md", "history.md", *sorted(f"guides/{page.name}" for page in (DOCS / "guides").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ELSEWHERE = ("pip ", "python3 -m venv", "curl ", "cocite serve", "cocite mcp", "cocite reproduce", "make ", "uv ")
 """Lines that install, serve or ask a server: tests of the package, of http/ and of mcp/ do that."""
@@ -57,7 +57,9 @@ def is_printed(shown: str, printed: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", [pytest.param(each, marks=() if each == "tutorial.md" else long) for each in PAGES])
+@pytest.mark.parametrize(
+    "page", [pytest.param(each, marks=() if each in ("tutorial.md", "history.md") else long) for each in PAGES]
+)
 def test_commands_run_and_print_what_the_page_shows(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path, page)
     monkeypatch.chdir(tmp_path)

@@ -17,8 +17,9 @@ from tests.conftest import RUN_LONG
 from tests.http.conftest import Asking
 
 CONTRACT = {
-    "/api/related", "/api/recommend", "/api/search", "/api/compare", "/api/hubs", "/api/communities", "/api/filter",
-    "/api/keywords", "/api/links", "/api/methods", "/api/store", "/findSimilar", "/healthz", "/metrics",
+    "/api/related", "/api/recommend", "/api/search", "/api/compare", "/api/changes", "/api/hubs",
+    "/api/communities", "/api/filter", "/api/keywords", "/api/links", "/api/methods", "/api/store", "/findSimilar",
+    "/healthz", "/metrics",
 }  # fmt: skip
 
 POSTED = {"/findSimilar"}

@@ -26,7 +26,8 @@ from tests.http.test_store import EAGLE, add_eagle
 from tests.mcp.conftest import call, text
 
 TOOLS = {
-    "related_pages", "recommend", "search", "compare", "hubs", "communities", "filter_pages", "keywords", "links",
+    "related_pages", "recommend", "search", "compare", "changes", "hubs", "communities", "filter_pages", "keywords",
+    "links",
 }  # fmt: skip
 ROBIN, WREN = "https://robin.example/", "https://wren.example/"
 

@@ -155,6 +155,7 @@ def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:
 
     web = Web(index)
     with display(quiet) as web.progress:
+        web = asked.web_asked(web)
         asked.prepare(web)
         return web, asked.run(web)
 

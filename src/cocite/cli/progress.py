@@ -21,6 +21,7 @@ HEARTBEAT_SECONDS = 30.0  # time between two lines about the same stage, without
 STAGE_UNITS = {
     "checksum": "byte", "copying": "byte", "downloading": "byte", "reading links": "list", "parents": "page",
     "asking": "question", "pages": "page", "names": "name", "texts": "text", "clicks": "click",
+    "captures": "capture",
 }  # fmt: skip
 """What stages with these words count; others count links."""
 

@@ -31,23 +31,31 @@ NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
 REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
 PER_BASE = 16  # pages share one 64-bit base of their lists' offsets
 _NAMES_BY_TYPE = {
-    "u1": "name.code name.spelling page.kind out.code in.code removed.digest",
-    "u2": "page.status",
+    "u1": "name.code name.spelling page.kind out.code in.code removed.digest history.name.code history.name.spelling "
+    "history.code history.extra history.spelling.data",
+    "u2": "page.status history.spelling.order",
     "u4": "look_up.start look_up.page page.captured page.language page.host page.site host.page site.page host.domain "
     "alias.page alias.target near.page near.representative out.offset in.offset out.degree in.degree out.long.page "
     "in.long.page out.skip.bit in.skip.bit out.skip.before in.skip.before out.skip.attribute out.long.target "
     "out.long.place best.page best.parent sample.page sample.parent repeat.page repeat.target repeat.attribute "
-    "fact.page record.page out.page in.page name.before",
+    "fact.page record.page out.page in.page name.before history.day history.spelling.page "
+    "history.spelling.day history.spelling.pages history.spelling.first",
     "u8": "fingerprint name.words name.block removed out.words in.words out.base in.base out.first out.long.first "
-    "in.long.first out.long.link out.start in.start best.first sample.first",
-    "f4": "out.weight",
+    "in.long.first out.long.link out.start in.start best.first sample.first history.words history.start history.first "
+    "history.link history.shape history.name.words history.name.block history.spelling.offset",
+    "f4": "out.weight history.weight",
 }
 TEXT_COLUMNS = ("shown", "title", "headings", "text", "anchors", "contexts")
 _CODES = {"pages": "<u4", "first": "<u4", "offset": "<u8", "data": "<u1"}
 TEXT_PARTS: dict[str, np.dtype[Any]] = {part: np.dtype(code) for part, code in _CODES.items()}
 TYPE_OF: dict[str, np.dtype[Any]] = {
     name: np.dtype(f"<{code}") for code, names in _NAMES_BY_TYPE.items() for name in names.split()
-} | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
+} | {
+    f"{before}{column}.{part}": dtype
+    for column in TEXT_COLUMNS
+    for part, dtype in TEXT_PARTS.items()
+    for before in ("", "history.")
+}
 _EMPTY = {name: empty_array(dtype) for name, dtype in TYPE_OF.items()}
 VERIFIED_BYTES = 1 << 20
 """Bytes of arrays that opening a store verifies: all of a small store, and the codes of a large one."""

@@ -22,6 +22,7 @@ from cocite.graph.build.derive import derive
 from cocite.graph.build.number import look_up_arrays
 from cocite.graph.build.scratch import Workers
 from cocite.graph.generation import Progress, changed_arrays, map_array, no_progress, read_current
+from cocite.graph.history import history_of
 from cocite.graph.huffman import MAX_CODE_BITS
 from cocite.graph.layers import Layer, LayeredArrays, check_lengths
 from cocite.graph.removed import RemovedPages
@@ -117,6 +118,7 @@ def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) 
         yield from _check_derived(graph, progress)
     for name in TEXT_COLUMNS:
         yield from _check_texts(graph, name)
+    yield from _check_history(graph, progress)
 
 
 def _check_codes(graph: Graph) -> Faults:
@@ -327,6 +329,36 @@ def _check_texts(graph: Graph, name: str) -> Faults:
         offsets = part[f"{name}.offset"]
         if len(offsets) and int(offsets[-1]) != len(part[f"{name}.data"]):
             yield Fault(f"{name}.offset", "does not end where the data do")
+
+
+def _check_history(graph: Graph, progress: Progress) -> Faults:
+    """All captures can be read, with their texts, and are as many as `history.shape` says."""
+    try:
+        history = history_of(graph)
+        if history is None:
+            return
+        texts = [column for name in TEXT_COLUMNS[1:] if (column := history.text_column(name)) is not None]
+        stored = np.full(history.pages, -1, np.int64)
+        stored[history.number] = np.arange(len(history.number))
+        history.extra_keys(0, int(history.extra.sum()))
+        history.spelling_steps()
+        captures = links = longest = 0
+        for rows in history.read():
+            sizes = np.diff(rows.captures.first)
+            places = rows.row - captures != np.arange(len(sizes)), rows.first_link - links != rows.captures.first[:-1]
+            if any(map(np.any, places)):
+                yield Fault("history.first", "does not lead to the captures")
+                return
+            captures, links = captures + len(sizes), links + int(sizes.sum())
+            longest = max(longest, int(sizes.max(initial=0)))
+            for column in texts:
+                column.of(rows, stored[rows.captures.page])
+            progress("reading captures", len(sizes), history.count)
+    except BadStore as error:
+        yield Fault("history", str(error))
+        return
+    if (captures, links, longest) != (history.count, history.links, history.longest):
+        yield Fault("history.words", "has other captures than history.shape says")
 
 
 def _ascending(values: NDArray[Any]) -> bool:

@@ -3,6 +3,7 @@
 web.cocite/CURRENT        "g000001 <digest of its manifest>\n", then such a line for each layer; replaced atomically
 web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
 web.cocite/g000001-000001.layer    what changed since, see layers.py
+web.cocite/dates/         stores of dates in the past, made when somebody asks, see dates.py
 web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
 web.cocite/lock           locked while a build runs
 """
@@ -28,9 +29,12 @@ from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
 LAYER_FORMAT = 3
+HISTORY_FORMAT = 4  # of a generation that keeps all captures
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
-OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side")  # in a store's folder
+OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side|dates")  # in a store's folder
+DATES = "dates"  # the folder of stores of dates in the past, see dates.py
+DATE_NAME = re.compile(r"[0-9a-f]{16}-\d{4,}-\d\d-\d\d")
 LAYER_MAGIC = b"cocite\nL"
 LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which follows
 CHUNK_BYTES = 1 << 24
@@ -294,7 +298,7 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
             if digest(raw) != pointer[2].decode():
                 raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
             manifest = parse_manifest(raw)
-            newer = int(manifest.get("format", 0)) > FORMAT_NUMBER
+            newer = int(manifest.get("format", 0)) > HISTORY_FORMAT
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -302,7 +306,7 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
-            why = f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT_NUMBER}"
+            why = f"{store} has format {manifest['format']}, this cocite reads up to {HISTORY_FORMAT}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
         lines = pointer[3].decode().splitlines()
         return folder, manifest, tuple(LayerName(*line.split(" ")) for line in lines)
@@ -452,9 +456,21 @@ def remove_unnamed(store: Path) -> None:
 
 def _remove_other_generations(store: Path, current: Path, layers: Iterable[LayerName] = ()) -> None:
     _remove_layers(store, layers)
+    remove_dates(kept_dates(store / DATES))  # they may have removed pages
     for old in store.glob("g*"):
         if old != current and old.is_dir() and OWN_NAMES.fullmatch(old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+
+
+def kept_dates(folder: Path) -> list[Path]:
+    """The stores of dates in a folder, and nothing else that somebody put there."""
+    return [each for each in folder.iterdir() if DATE_NAME.fullmatch(each.name)] if folder.is_dir() else []
+
+
+def remove_dates(stores: Iterable[Path]) -> None:
+    """Remove stores of dates; readers keep their mappings."""
+    for each in stores:
+        shutil.rmtree(each, ignore_errors=True)
 
 
 def write_synced(file: Path, data: bytes) -> None:

@@ -25,10 +25,10 @@ from cocite.parameters import Parameter, parameters_of
 from cocite.results.answer import Answers
 from cocite.results.filters import Filters
 from cocite.results.present import briefly, separated
-from cocite.snapshot import Snapshot
 from cocite.sources.page_records import page_from_json
 from cocite.sources.records import ReadReport
 from cocite.text import clean
+from cocite.web import Web
 
 MAX_FIELDS = 200
 TABLES = ("related", "recommend", "hubs", "search")
@@ -46,6 +46,7 @@ WORDS_PARAMETER = Parameter(
 )  # fmt: skip
 RECORD_NAMES = ("method", "k", "words", *(each.name for each in parameters_of(Filters)))
 """Parameters of POST /api/related, beside the record."""
+UNKNOWN_PARENTS = 1 << 32
 Key = tuple[Any, ...]
 
 
@@ -104,8 +105,8 @@ class HttpQuestion(Protocol):
     def route(self) -> str: ...
     @property
     def slow(self) -> bool: ...
-    def keys(self, web: Snapshot) -> tuple[Key, ...]: ...
-    def work(self, web: Snapshot, load: int) -> Reply: ...
+    def keys(self, web: Web) -> tuple[Key, ...]: ...
+    def work(self, web: Web, load: int) -> Reply: ...
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class OperationQuestion:
     def slow(self) -> bool:
         return self.operation.slow
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """One key for all loads: the load makes no difference."""
         return ((self.route, self.format, self.words, self.operation),)
 
@@ -152,17 +153,18 @@ class OperationQuestion:
         """How the load changed the answer; empty if it didn't."""
         return {}
 
-    def file(self, web: Snapshot, load: int, body: bytes, media: bytes) -> Reply:
+    def file(self, web: Web, load: int, body: bytes, media: bytes) -> Reply:
         """A file as a reply. It has no place for limits, so they are in a header."""
         limits = self.limits(web.graph, load)
         return Reply(200, body, media, extra=((b"cocite-limits", to_json(limits)),) if limits else ())
 
-    def answers(self, web: Snapshot, load: int) -> Any:
+    def answers(self, web: Web, load: int) -> Any:
         """The result itself."""
         return self.at(web.graph, load).run(web)
 
-    def work(self, web: Snapshot, load: int) -> Reply:
+    def work(self, web: Web, load: int) -> Reply:
         """The answer as JSON or as a table."""
+        web = self.operation.web_asked(web)
         result = self.answers(web, load)
         if self.format != "json":
             mark, media = ("\t", TSV) if self.format == "tsv" else (",", CSV)
@@ -184,7 +186,7 @@ class RelatedQuestion(OperationQuestion):
     operation: Related
     named: frozenset[str] = frozenset()  # parameters of the method that were given by name
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """A key for each load level, with the method at that level."""
         [own], parents = super().keys(web), self.parents(web.graph)
         return tuple((*own, self._method(load, parents), load < SWAMPED) for load in range(len(LOAD_LEVELS)))
@@ -215,7 +217,9 @@ class RelatedQuestion(OperationQuestion):
         return str(replace(method, params=replace(method.params, parents=fit)))
 
     def parents(self, graph: Graph) -> int:
-        """The largest number of in-links of a query page."""
+        """The largest number of in-links of a query page; of a date in the past it is unknown before that is opened."""
+        if self.operation.as_of:
+            return UNKNOWN_PARENTS
         pages = (find_page(graph, url) for url in (*self.operation.urls, *self.operation.exclude))
         return max((int(graph.in_degree[page]) for page in pages if page is not None), default=0)
 
@@ -266,12 +270,12 @@ class RecordQuestion:
         bounded_method(method)
         return cls(body, method, k, Filters(**given).filters, words)
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """What the answer depends on."""
         digest = hashlib.blake2b(self.body, digest_size=16).hexdigest()
         return ((self.route, digest, str(bounded_method(self.method)[0]), self.k, self.filters, self.words),)
 
-    def work(self, web: Snapshot, load: int) -> Reply:
+    def work(self, web: Web, load: int) -> Reply:
         """The answer; `skipped` says which parts of the record could not be used."""
         report = ReadReport()
         page = page_from_json(self.body, 1, report)

@@ -23,8 +23,8 @@ from cocite.operations.bounds import bounded
 from cocite.operations.pages.related import Related
 from cocite.results.answer import Answer
 from cocite.results.present import brief
-from cocite.snapshot import Snapshot
 from cocite.text import clean
+from cocite.web import Web
 
 MAX_RESULTS, DEFAULT_RESULTS = 100, 10
 MAX_TEXT_CHARS = 10_000
@@ -80,11 +80,11 @@ class SimilarQuestion:
         )  # fmt: skip
         return cls(body, bounded(asked), _wanted(given.get("contents", given)), include, exclude)
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """What the answer depends on."""
         return ((self.route, hashlib.blake2b(self.body, digest_size=16).hexdigest()),)
 
-    def work(self, web: Snapshot, load: int) -> Reply:
+    def work(self, web: Web, load: int) -> Reply:
         """The answer."""
         found = self.asked.run(web)
         number = self.asked.k // SPARE_FACTOR if self.include or self.exclude else self.asked.k
@@ -99,7 +99,7 @@ class SimilarQuestion:
         }
         return Reply(200, to_json(about | ({"note": found.note} if found.note else {})))
 
-    def _passes(self, web: Snapshot, answer: Answer) -> bool:
+    def _passes(self, web: Web, answer: Answer) -> bool:
         if not self.include and not self.exclude:
             return True
         text = f"{answer.title}\n{web.graph.text(answer.page)}".lower()
@@ -107,7 +107,7 @@ class SimilarQuestion:
             each.lower() in text for each in self.exclude
         )
 
-    def _result(self, web: Snapshot, answer: Answer, score: float) -> dict[str, Any]:
+    def _result(self, web: Web, answer: Answer, score: float) -> dict[str, Any]:
         captured, text = web.graph.facts.captured(answer.page), ""
         date = datetime.fromtimestamp(captured, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z") if captured else None
         shown: dict[str, Any] = {"id": answer.url, "url": answer.url, "title": answer.title, "score": round(score, 6)}

@@ -17,8 +17,8 @@ from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
 from cocite.results.present import brief, sentences
-from cocite.snapshot import Snapshot
 from cocite.text import clean, count
+from cocite.web import Web
 
 MAX_TITLE_CHARS = 120
 MAX_REASON_CHARS = 280
@@ -274,12 +274,42 @@ class LinksShape(Shape):
         return joined(str(self.page), lines, self.note)
 
 
+class ChangedPageShape(PageShape):
+    """A page that is related on one date only, with reasons of that date."""
+
+    rank: int
+    other_rank: int | None = Field(description="Its rank on the other date; null if it is not related then")
+    why: Why = Field(validation_alias="reasons", description="Reasons, all evidence in one line first")
+
+
+class ChangesShape(Shape):
+    """What changed around a page between two dates."""
+
+    query: Url
+    method: str
+    start: str = Field(description="Day of the newest capture that counts for the earlier date")
+    end: str = Field(description="Day of the newest capture that counts for the later date")
+    became: list[ChangedPageShape] = Field(description="Related at the later date only")
+    ceased: list[ChangedPageShape] = Field(description="Related at the earlier date only")
+    stayed: list[Url] = Field(description="Related on both")
+    note: str = ""
+
+    def __str__(self) -> str:
+        head = f"changes around {self.query} from {self.start} to {self.end}, by {self.method}"
+        lines = []
+        for name, pages in (("became related", self.became), ("ceased to be related", self.ceased)):
+            lines += [f"{name}: {len(pages)}"]
+            for page in pages:
+                lines += [f"- {page}", *(f"   {why}" for why in page.why[:1])]
+        return joined(head, [*lines, f"stayed related: {len(self.stayed)}"], self.note)
+
+
 def joined(head: str, lines: list[str], note: str) -> str:
     """A text of several lines."""
     return "\n".join([head, *lines, *([note] if note else [])])
 
 
-def _pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _pages(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     graph, urls = web.graph, getattr(asked, "urls", None) or [each.url for each in getattr(asked, "visits", ())]
     own = {graph.canonical(page) for url in urls if (page := graph.get(url)) is not None}
     used = [page for page in result.used if page not in own and f"name:{page}" not in own]
@@ -292,7 +322,7 @@ def _pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"query": urls, "asked_instead": used, "method": result.method, "pages": pages, "coverage": coverage}
 
 
-def _found(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _found(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     pages = [
         {"url": each.url, "title": each.title, "score": each.score, "reasons": ()}
         | {"snippet": snippet_of(web, each.page, each.title, asked.query)}
@@ -305,7 +335,7 @@ def _found(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def covered(web: Snapshot, url: str) -> str:
+def covered(web: Web, url: str) -> str:
     """How much is known of a query page."""
     page = web.graph.get(url)
     if page is None:
@@ -314,7 +344,7 @@ def covered(web: Snapshot, url: str) -> str:
     return f"{quoted(url, MAX_TITLE_CHARS)}: {count(links, 'in-link')}{'; thin' if links < THIN_IN_LINKS else ''}"
 
 
-def snippet_of(web: Snapshot, page: int, title: str, words: str = "") -> str:
+def snippet_of(web: Web, page: int, title: str, words: str = "") -> str:
     """The beginning of a page's text, without its title; or the part of it with a word that was searched for."""
     text = clean(web.graph.text(page)[:MAX_TEXT_READ]) if web.graph.texts else ""
     text = text.removeprefix(title).lstrip(" .:–-")
@@ -326,7 +356,7 @@ def snippet_of(web: Snapshot, page: int, title: str, words: str = "") -> str:
     return quoted(text, MAX_SNIPPET_CHARS)
 
 
-def _recommended(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _recommended(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     found = result.keywords
     words = {"keywords": found.similar, "leading_to": found.logical} if found else {"keywords": (), "leading_to": ()}
     groups = [{"about": group.keywords, "ranks": [answer.rank for answer in some]} for group, some in result.groups]
@@ -337,7 +367,7 @@ def _recommended(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     }
 
 
-def _comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _comparison(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     found = {name: {answer.url: answer for answer in answers} for name, answers in result.by_method.items()}
     rows = [
         {"url": url, "title": found[names[0]][url].title, "ranks": {name: found[name][url].rank for name in names}}
@@ -346,19 +376,19 @@ def _comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"query": asked.urls, "methods": list(found), "pages": rows}
 
 
-def _communities(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _communities(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     query = [text for text in (quoted(asked.query), *(quoted(url, MAX_URL_CHARS) for url in asked.urls)) if text]
     return {"query": ", ".join(query), "communities": list(result), "left_out": result.eliminated}
 
 
-def _keywords(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _keywords(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     found = {"asked": (), "main": (), "of_page": (), "similar": (), "logical": ()}
     if asked.page:
         return found | {"asked": [result.page], "main": result.main, "of_page": result.keywords[: asked.k]}
     return found | {"asked": result.words, "similar": result.similar, "logical": result.logical}
 
 
-def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
+def _links(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     page = {"url": result.page["url"], "title": title_of(web.graph, web.graph.find(result.page["url"]))}
     out = [
         {"url": link.url, "title": link.text or link.title, "section": section.heading}
@@ -370,12 +400,13 @@ def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"page": page, **counts, "out": out, "cited_by": result.cited_by, "note": note}
 
 
-SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, Any]]]] = {
+SHAPES: dict[str, tuple[type[Shape], Callable[[Web, Any, Any], dict[str, Any]]]] = {
     "related": (PagesShape, _pages),
     "recommend": (RecommendedShape, _recommended),
     "search": (PagesShape, _found),
     "hubs": (PagesShape, _pages),
     "compare": (ComparisonShape, _comparison),
+    "changes": (ChangesShape, lambda web, asked, result: {**vars(result)}),
     "communities": (CommunitiesShape, _communities),
     "filter": (FilteredShape, lambda web, asked, result: {**result.to_dict()}),
     "keywords": (KeywordsShape, _keywords),
@@ -394,12 +425,12 @@ class AnyShape(Shape):
         return joined(json.dumps(self.result, ensure_ascii=False), [], self.note)
 
 
-def shape_of(name: str) -> tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, Any]]]:
+def shape_of(name: str) -> tuple[type[Shape], Callable[[Web, Any, Any], dict[str, Any]]]:
     """The short form of an operation's result; that of a plugin is whole."""
     return SHAPES.get(name) or (AnyShape, lambda web, asked, result: {"result": result.to_dict()})
 
 
-def shaped(web: Snapshot, asked: Operation, result: Any) -> Shape:
+def shaped(web: Web, asked: Operation, result: Any) -> Shape:
     """The short form of a result."""
     shape, read = shape_of(asked.about.name)
     fields = read(web, asked, result)

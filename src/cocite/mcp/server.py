@@ -153,7 +153,8 @@ def assistant_server(store: CurrentStore, timeout: float) -> Server[Any]:
         def work(web: Snapshot) -> Shape:
             with limited(budget):
                 asked = bounded(make(operation, "mcp", arguments_of(operation, called.arguments or {})))
-                return shaped(web, asked, asked.run(web))
+                opened = asked.web_asked(web)
+                return shaped(opened, asked, asked.run(opened))
 
         if context.request is not None:  # by HTTP
             client = client_of(context.request.client.host)

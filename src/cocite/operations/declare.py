@@ -56,7 +56,12 @@ class Operation(Checked):
     @property
     def slow(self) -> bool:
         """Whether this question takes longer than milliseconds."""
-        return self.about.slow
+        return self.about.slow or bool(getattr(self, "as_of", ""))
+
+    def web_asked(self, web: Web) -> Web:
+        """The web that is asked: as of a date, if the question has one. Front ends give it to all methods below."""
+        date = getattr(self, "as_of", "")
+        return web.as_of(date) if date else web
 
     def on_surface(self, surface: str) -> Self:
         """The same question as a surface asks it: within its limits, and on the command line with what files have."""

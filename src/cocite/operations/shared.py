@@ -3,6 +3,7 @@
 from typing import Any
 
 from cocite.operations import DEFAULT_METHOD
+from cocite.pages.date import DATE_PATTERN
 from cocite.parameters import parameter
 
 MAX_RESULTS = 100_000
@@ -83,6 +84,11 @@ def max_tokens() -> Any:
     """How long the answer for an assistant may be."""
     help = "Maximum length of the answer's text in tokens; snippets, then the last results, are dropped"
     return parameter(1200, help, minimum=100, maximum=20_000, surfaces=("mcp",))
+
+
+def as_of(help: str = "Answer from the captures up to this date, such as 2009-06; needs a store with history") -> Any:
+    """The date that a question is about."""
+    return parameter("", help, metavar="DATE", max_length=40, pattern=DATE_PATTERN, label="As of", example="2009-06")
 
 
 def group_by(**about: Any) -> Any:

@@ -134,4 +134,5 @@ def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> dict[in
 def about_store(graph: Graph) -> dict[str, Any]:
     """What a result says about its store."""
     manifest = graph.manifest
-    return {"id": manifest.get("id"), "built": manifest.get("built"), "pages": len(graph), "links": len(graph.links)}
+    about = {"id": manifest.get("id"), "built": manifest.get("built"), "pages": len(graph), "links": len(graph.links)}
+    return about | ({"as_of": manifest["as_of"]} if "as_of" in manifest else {})

@@ -8,16 +8,15 @@ that it is off.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
 from cocite.errors import BadParameter
+from cocite.pages.date import DATE_PATTERN, seconds
 from cocite.parameters import Checked, parameter, parameters_of
 
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from cocite.related.neighbourhood.scores import Scores
 
 MAX_SITES, MAX_TRUSTED = 50, 10_000
-_DAY = "(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
-_DATE = f"[12][0-9]{{3}}(-({_DAY}))?"
-"""For schemas; days after the 28th are checked against the calendar."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +49,11 @@ class Filters(Checked):
     )  # fmt: skip
     since: str = parameter(
         "", "Only pages captured on or after this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
-        pattern=f"^({_DATE})?$", label="Captured since",
+        pattern=DATE_PATTERN, label="Captured since",
     )  # fmt: skip
     until: str = parameter(
         "", "Only pages captured on or before this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
-        pattern=f"^({_DATE})?$", label="Captured until",
+        pattern=DATE_PATTERN, label="Captured until",
     )  # fmt: skip
     trust: tuple[str, ...] = parameter(
         (), "Only pages that this trusted site or page leads to; links of others are ignored (TrustRank); may be"
@@ -97,22 +93,6 @@ class Filters(Checked):
         if not any(getattr(self, each.name) for each in parameters_of(Filters)):
             return NO_FILTERS
         return Filters(**{each.name: getattr(self, each.name) for each in parameters_of(Filters)})
-
-
-def seconds(name: str, text: str, last: bool) -> float:
-    """A date in seconds since 1970: the first moment that it covers, or the last one; 0 if it is empty."""
-    if not text:
-        return 0.0
-    try:
-        short = re.fullmatch(r"(\d{4})(?:-(\d\d))?", text)
-        year, month = (int(short[1]), int(short[2] or (12 if last else 1))) if short else (0, 0)
-        day = monthrange(year, month)[1] if short and last else 1
-        given = datetime(year, month, day) if short else datetime.fromisoformat(text)
-    except ValueError:
-        raise BadParameter(f"{name} must be a date such as 2020-05-17, not {text!r:.100}") from None
-    if last and (short or re.fullmatch(r"\d{4}-?\d\d-?\d\d", text)):
-        given = given.replace(hour=23, minute=59, second=59)
-    return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
 
 
 NO_FILTERS = Filters()

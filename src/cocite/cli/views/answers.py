@@ -1,4 +1,6 @@
-"""How commands show pages with scores and reasons: related, recommend, search, hubs, cluster, similarity, compare."""
+"""How commands show pages with scores and reasons: related, recommend, search, hubs, cluster, similarity, compare,
+changes.
+"""
 
 from typing import Any
 
@@ -6,6 +8,7 @@ import click
 
 from cocite.cli.terminal import Cell, Screen, rate, seconds, short_address, size
 from cocite.operations.pages.batch import Batch, BatchSummary
+from cocite.operations.pages.changes import ChangesFound
 from cocite.operations.pages.cluster import PageGroups
 from cocite.operations.pages.collection import CollectionResults
 from cocite.operations.pages.compare import Comparison
@@ -105,6 +108,25 @@ def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "") -> N
     else:
         score = Cell(f"{answer.score:.6g}", wide, "dim", True)
         screen.row(rank, score, Cell(answer.url), Cell(answer.title), Cell(why))
+
+
+def show_changes(screen: Screen, asked: Any, result: ChangesFound) -> None:
+    """What became related, what ceased to be, each with reasons of its date."""
+    from cocite.results.present import briefly
+
+    parts = ("Became related", result.became, result.end), ("Ceased to be related", result.ceased, result.start)
+    wide = score_width([each.answer for _, pages, _ in parts for each in pages])
+    for name, pages, date in parts:
+        if screen.live:
+            screen.line((name, "bold green"), (f"  {count(len(pages), 'page')}, reasons of {date}", "dim"))
+        for each in pages:
+            if screen.live:
+                show_answer(screen, each.answer, wide, False)
+            else:
+                verb = Cell("became" if name == "Became related" else "ceased")
+                screen.row(verb, Cell(str(each.rank), 3), Cell(each.url), Cell(each.title), Cell(briefly(each.answer)))
+    stayed = f"{count(len(result.stayed), 'page')} stayed related, from {result.start} to {result.end}"
+    screen.line((f"{stayed}, by {result.method}", "dim"))
 
 
 def show_found(screen: Screen, asked: Any, result: Answers | IndexBuilt) -> None:

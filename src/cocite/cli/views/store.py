@@ -29,6 +29,7 @@ CAUSES = {
 def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
     """What a build made: pages, links, time, size, and what was skipped."""
     built, sites, index = result.built, result.manifest["sites"], result.indexed
+    kept = result.manifest.get("history", {})
     verb = "Added to" if isinstance(asked, Add) else "Built"
     verb = "Compacted" if isinstance(asked, Compact) else verb
     verb = f"Removed {count(len(set(asked.urls)), 'page')} from" if isinstance(asked, Remove) else verb
@@ -43,6 +44,7 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
         ("pages", f"{built.pages:,}", f"on {count(sites, 'site')}" if sites else ""),
         ("links", f"{built.links:,}", f"of {built.links_read:,}; dropped {', '.join(causes)}" if causes else ""),
         ("time", seconds(sum(result.times.values())), " + ".join(parts) if len(parts) > 1 else ""),
+        *([("captures", f"{kept['captures']:,}", f"from {kept['first']} to {kept['last']}")] if kept else []),
         *([("speed", speed, "")] if speed else []),
         ("size", size(built.bytes), per_link),
     ]
@@ -156,6 +158,10 @@ def show_info(screen: Screen, asked: Any, result: Facts) -> None:
             screen.row(Cell(what, style="dim"), Cell(", ".join(ranks)), indent=2)
     if found["clicks"]:
         screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
+    if history := found.get("history"):
+        what = f"from {history['first']} to {history['last']}, with {count(history['links'], 'link')} in all"
+        number = f"{history['captures']:,}"
+        screen.row(Cell("captures", 8, "dim"), Cell(number, wide, right=True), Cell(what, style="dim"), indent=2)
     if layers := found.get("layers"):
         new, total = sum(layer["new"] for layer in layers), size(sum(layer["bytes"] for layer in layers))
         what = f"with {count(new, 'new page')}, {total}; until cocite compact, these lag: {', '.join(found['lagging'])}"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from cocite.graph.arrays import GONE, HAS_RECORD, Arrays
 from cocite.graph.build.commit import Change, Commit, with_layer
 from cocite.graph.build.merge_layers import layers_to_merge, merge
 from cocite.graph.build.names import key_array, spelling_orders
-from cocite.graph.build.passes import BuildOptions, Built, Passes, RecordSource, build
+from cocite.graph.build.passes import BuildOptions, Built, Passes, Past, RecordSource, build
 from cocite.graph.build.scratch import (
     ALIAS_ONLY,
     PAGE_KINDS,
@@ -36,6 +37,7 @@ from cocite.graph.build.sort_links import SKIP_CAUSES, starts_of
 from cocite.graph.build.spill import Spill
 from cocite.graph.clicks import renew_clicks
 from cocite.graph.generation import Progress, no_progress, remove_leftovers
+from cocite.graph.history import history_of
 from cocite.graph.layers import LayeredArrays, layer_bytes
 from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
@@ -66,7 +68,7 @@ def add(
     size, (store, manifest, _) = sum(getattr(each, "size_bytes", 0) for each in sources), generation.read_pointer(path)
     large = size > max(MIN_REWRITE_BYTES, sum(file.stat().st_size for file in store.iterdir()) // 4)
     drops = any(manifest["options"].get(name, True) and not getattr(options, name) for name in ("text", "anchors"))
-    work = rewrite if large or drops or is_old(manifest) else commit
+    work = rewrite if large or drops or is_old(manifest) or "history" in manifest else commit
     built = work(sources, path, report, options, progress)
     renew_clicks(path)
     return built
@@ -173,7 +175,7 @@ def remove(
     Building the store again from its sources brings them back.
     """
     graph = Graph(path)
-    keys = []
+    history, keys = history_of(graph), []
     for address in addresses:
         with suppress(BadAddress):  # the address may be an alias, which goes too
             keys.append(key(parse_query(address).canonical).encode())
@@ -184,8 +186,10 @@ def remove(
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
             if graph.get(address) is None and graph.removed.is_weak(keys[-1]):
                 continue  # its entry gets a digest
+            if graph.get(address) is None and history is not None and history.has_extra(keys[-1]):
+                continue  # only older captures have it
         keys.append(graph.names.key(graph.find(address)))
-    work = rewrite if is_old(graph.arrays.base.manifest) else commit
+    work = rewrite if is_old(graph.arrays.base.manifest) or history is not None else commit
     built = work([], path, ReadReport(), options, progress, remove=RemovedPages.of_keys(keys))
     renew_clicks(path)
     return built
@@ -199,25 +203,35 @@ def rewrite(
     progress: Progress = no_progress,
     remove: RemovedPages | None = None,
 ) -> Built:
-    """Build the store anew from itself, with more sources and without some pages. Its layers become one with it."""
-    return build(sources, path, report, options, progress, old=Graph(path), remove=remove)
+    """Build the store anew from itself, with more sources and without some pages. Its layers become one with it.
+
+    A store with history is built from all of its captures.
+    """
+    old = Graph(path)
+    if (history := history_of(old)) is None:
+        return build(sources, path, report, options, progress, old=old, remove=remove)
+    verify(old, progress)
+    options, removed = replace(options or BuildOptions(), history=True), old.removed + (remove or RemovedPages())
+    return build(sources, path, report, options, progress, remove=removed, past=Past(history))
 
 
 def reread(old: Graph, spill: Spill, progress: Progress) -> None:
-    """Put everything that an existing store has into a spill.
+    """Put everything that an existing store has into a spill."""
+    verify(old, progress)
+    try:
+        _put_all(old, spill, progress)
+    except (IndexError, ValueError) as error:  # numbers that point nowhere
+        raise old.damaged() from error
 
-    Every byte of it is verified before: a new generation has checksums of its own, which would hide old damage.
-    """
+
+def verify(old: Graph, progress: Progress) -> None:
+    """Verify every byte of a store: a new generation has checksums of its own, which would hide old damage."""
     with ThreadPoolExecutor(2) as pool:
         for name in old.arrays.changed(progress, pool):
             raise BadStore(
                 f"{old.path} is damaged (the bytes of {name} do not match their checksum): build it again from its "
                 "sources, which cocite info names; nothing was changed"
             )
-    try:
-        _put_all(old, spill, progress)
-    except (IndexError, ValueError) as error:  # numbers that point nowhere
-        raise old.damaged() from error
 
 
 def _tags(old: Graph, spill: Spill) -> NDArray[np.uint64]:

@@ -6,7 +6,7 @@ A tag is half of a hash with a secret key, which a build draws and forgets: nobo
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ MAX_DICTIONARIES = 4
 NAME_COLUMNS = pa.schema([("key", pa.binary()), ("order", pa.uint16()), ("tag", pa.uint64()), ("shown", pa.string())])
 """A name in one spelling: key, rank of the spelling, tag, and the text of a spelling that flags can't give."""
 Tags = NDArray[np.uint64]  # 0: unusable
+SPELLED = "spelled"  # spellings by day: columns, and the ending of tables of those that have a text
 _QUOTED = re.compile(r"""(['"]).*?\1""")
 
 
@@ -59,6 +60,7 @@ class NameFiles:
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
         self._dictionary_lock = threading.Lock()
         self._addresses = 0  # keyed so far: those of a small web need no compiled kernel
+        self.dated = False  # note by which day each spelling was used: a history needs it
 
     def finish(self) -> None:
         """Enter the names of shared dictionaries after the last address, and free what only reading needs."""
@@ -72,14 +74,22 @@ class NameFiles:
         with self._lock:
             self._report.skip(reason, example, count)
 
-    def key(self, name: str, urls: pa.Array, own: bool) -> Tags:
-        """Tags of addresses, 0 for unusable ones; names that are new go to the file of names."""
+    def key(self, name: str, urls: pa.Array, own: bool, days: NDArray[np.uint32] | None = None) -> Tags:
+        """Tags of addresses, 0 for unusable ones; names that are new go to the file of names.
+
+        `days` are those of the captures that have these addresses, for a history.
+        """
+        if self.dated and pa.types.is_dictionary(urls.type):
+            urls = urls.dictionary_decode()
         if pa.types.is_dictionary(urls.type):
             return self._key_dictionary(name, urls, own)
         tags = np.zeros(len(urls), np.uint64)
         for start, part, keyed in self._keyed_chunks(urls):
             some, checks = self._usable(keyed, part)
             self._enter(f"{name}-{start}", keyed, some, checks, own)
+            if self.dated and days is not None:
+                orders = spelling_orders(keyed.flags, own)
+                self.note_days(f"{name}-{start}", some, orders, days[start : start + len(part)], keyed.shown)
             tags[start : start + len(part)] = some
         return tags
 
@@ -155,6 +165,24 @@ class NameFiles:
             shown = texts[fresh].tolist()
         keys = key_array(keyed.data, keyed.offsets, fresh)
         self.put(name, key=keys, order=orders[fresh], tag=tags[fresh], shown=shown)
+
+    def note_days(
+        self, name: str, tags: Tags, orders: NDArray[np.uint16], days: NDArray[np.uint32], shown: Mapping[int, str]
+    ) -> None:
+        """Note the first day of each spelling of each page in a batch. `shown` has the texts of some, by place."""
+        places = np.array(sorted(shown), np.int64)
+        plain = tags != 0
+        plain[places] = False
+        order = np.lexsort((days[plain], orders[plain], tags[plain]))
+        found = {"tag": tags[plain][order], "order": orders[plain][order], "day": days[plain][order]}
+        same = (found["tag"][1:] == found["tag"][:-1]) & (found["order"][1:] == found["order"][:-1])
+        first = np.append(True, ~same)[: len(order)]
+        with self._lock:
+            self.scratch.append({f"{SPELLED}.{column}": values[first] for column, values in found.items()})
+        if len(places := places[tags[places] != 0]):
+            texts = [shown[place] for place in places.tolist()]
+            columns = {"tag": tags[places], "order": orders[places], "day": days[places], "shown": texts}
+            self.scratch.save_table(f"{name}.{SPELLED}", pa.table(columns))
 
     def put(self, name: str, **columns: Any) -> None:
         """Write names, the columns of NAME_COLUMNS, to a file; `shown` may be None: no name has a text."""

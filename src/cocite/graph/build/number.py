@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from glob import escape
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -116,19 +117,20 @@ def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.
     written = {name: writer.map(name) for name in writer.arrays}
     for name in written:  # they stay mapped until they have been read
         writer.discard(name)
+    write_names(writer, sites, workers, in_batches(name_batches(written, kept)), no_progress)
+
+
+def name_batches(written: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
+    """Names of a store, those of some of its pages, as rows of NAME_COLUMNS."""
     names, texts = coded_names(written), TextColumn(written, "shown")
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for first in range(0, len(kept), REREAD_NAMES):
-            some, chosen = slice(first, first + REREAD_NAMES), kept[first : first + REREAD_NAMES]
-            spelling = written["name.spelling"][some][chosen].astype(np.uint16)
-            pages = (first + np.flatnonzero(chosen)).tolist()
-            shown = [texts[page] if own == APART else None for page, own in zip(pages, spelling.tolist(), strict=True)]
-            keys = key_array(*read_keys(names, first, len(chosen)), chosen)
-            columns = [keys, spelling, np.zeros(len(spelling), np.uint64), pa.array(shown, pa.string())]
-            yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
-
-    write_names(writer, sites, workers, in_batches(batches()), no_progress)
+    for first in range(0, len(chosen), REREAD_NAMES):
+        some, own = slice(first, first + REREAD_NAMES), chosen[first : first + REREAD_NAMES]
+        spelling = written["name.spelling"][some][own].astype(np.uint16)
+        pages = (first + np.flatnonzero(own)).tolist()
+        shown = [texts[page] if each == APART else None for page, each in zip(pages, spelling.tolist(), strict=True)]
+        keys = key_array(*read_keys(names, first, len(own)), own)
+        columns = [keys, spelling, np.zeros(len(spelling), np.uint64), pa.array(shown, pa.string())]
+        yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
 
 
 def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches, progress: Progress) -> int:

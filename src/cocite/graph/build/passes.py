@@ -7,6 +7,7 @@ resolve   tags become numbers;         newest captures win; aliases;         res
 sort      both directions of links, sorted in buckets and encoded            sort_links.py
 derive    long lists, best and sampled parents; near-duplicates              derive.py
 texts     titles, headings, anchors, text, in page order                     gather_texts.py
+captures  with history only: what older captures have                        captures.py
 finish    the new generation becomes the current one                         graph/generation.py
 """
 
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ from cocite import __version__
 from cocite.errors import BadSource, BadStore
 from cocite.graph import generation
 from cocite.graph.arrays import Arrays
+from cocite.graph.build.captures import CaptureWriter, put_captures
 from cocite.graph.build.derive import derive
 from cocite.graph.build.gather_texts import gather_texts
 from cocite.graph.build.names import NameFiles
@@ -37,6 +39,7 @@ from cocite.graph.build.scratch import ScratchSpace, Workers, affordable_memory
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
+from cocite.graph.history import CaptureHistory
 from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
@@ -68,6 +71,19 @@ class BuildOptions:
     threads: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
     platforms: Path | None = None  # the user's own table of platforms
     said: Mapping[str, str] = field(default_factory=dict)  # other options of these sources: a repair needs them
+    history: bool = False  # keep all captures, not only the newest of each page
+
+
+class Past(NamedTuple):
+    """Captures that a store keeps, as a source of a build."""
+
+    history: CaptureHistory
+    until: int = -1  # index of the day that they are wanted for; negative: all
+
+    @property
+    def date(self) -> str:
+        """The day of the newest captures that count."""
+        return self.history.dates[self.until - 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +111,19 @@ def build(
     *,
     old: Graph | None = None,
     remove: RemovedPages | None = None,
+    past: Past | None = None,
 ) -> Built:
-    """Read sources into a store at `path`. With `old`, its pages go in first.
+    """Read sources into a store at `path`. With `old`, its pages go in first; with `past`, captures of a history.
 
     `remove` are pages to leave out, now and in later adds.
     """
     options, started = options or BuildOptions(), time.perf_counter()
     removed = (RemovedPages() if old is None else old.removed) + (remove or RemovedPages())
     with generation.new_generation(path) as (work, writer), Workers(options.threads) as workers:
-        if old is not None and generation.read_current(path)[1]["id"] != old.manifest["id"]:
+        before = old if past is None or past.until >= 0 else past.history.graph
+        if before is not None and generation.read_current(path)[1]["id"] != before.manifest["id"]:
             raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
-        passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed)
+        passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed, past)
         manifest = passes.run(sources)
         folder = generation.publish(path, writer.folder, manifest)
         passes.note_seconds("finish")
@@ -116,13 +134,20 @@ def build(
 
 
 def build_in_memory(
-    batches: Iterable[pa.RecordBatch], report: ReadReport, options: BuildOptions | None = None
+    batches: Iterable[pa.RecordBatch],
+    report: ReadReport,
+    options: BuildOptions | None = None,
+    *,
+    past: Past | None = None,
+    removed: RemovedPages | None = None,
 ) -> Arrays:
     """Page records as the arrays of a store, without a disk: the same bytes as a build on disk gives."""
     options, writer = options or BuildOptions(threads=0), MemoryWriter()
     source: Any = SimpleNamespace(spec="memory", kind="memory", records=lambda: iter(batches))
     with Workers(options.threads) as workers:
-        manifest = Passes(ScratchSpace(), writer, workers, report, options, no_progress).run([source])
+        passes = Passes(ScratchSpace(), writer, workers, report, options, no_progress, past=past)
+        passes.removed = removed or passes.removed
+        manifest = passes.run([source])
     return Arrays(writer.all(), manifest)
 
 
@@ -138,6 +163,7 @@ class Passes:
     progress: Progress
     old: Graph | None = None
     removed: RemovedPages = field(default_factory=RemovedPages)
+    past: Past | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     twins: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
@@ -164,9 +190,15 @@ class Passes:
         tags = np.asarray(self.scratch.column(TAGS, np.uint64, mapped=True))
         if twins := numbered.number(tags, memory // 2, progress):
             self.report.skip("address with the same tag as another by chance: build again to have it", "", twins)
+        captures = CaptureWriter(numbered, sites, memory // 2) if options.history else None
+        if captures is not None:
+            captures.read_spellings(tags)
         self.scratch.remove(TAGS)
         numbered.choose_records(undated=0 if self.old is None else NEWEST_SECOND)
         kept = numbered.referenced()
+        if captures is not None:
+            captures.scatter(progress)
+            captures.keep_names(writer, kept)
         if kept is not None and not kept.all():
             if not kept.any():
                 raise self._nothing_left()
@@ -185,13 +217,20 @@ class Passes:
         self.note_seconds("texts")
         writer.append_all(self.removed.arrays().items())
         writer.close()
-        return self._manifest(numbered.pages, int(out.degree.sum(dtype=np.int64)), described, sites)
+        history = {}
+        if captures is not None:
+            history = captures.write(writer, progress)
+            writer.close()
+            self._report_dates(captures)
+            self.note_seconds("captures")
+        return self._manifest(numbered.pages, int(out.degree.sum(dtype=np.int64)), described, sites, history)
 
     def new_spill(self, sites: Sites, memory: int) -> Spill:
         """An empty spill, for the texts that are wanted."""
         table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
         unwanted = {*([] if self.options.text else ["text"]), *([] if self.options.anchors else LINK_TEXTS)}
         names = NameFiles(self.scratch, self.report, table_bytes, self.removed)
+        names.dated = self.options.history
         return Spill(self.scratch, names, sites, [name for name in RECORD_TEXTS if name not in unwanted])
 
     def read_sources(self, sources: Iterable[RecordSource], spill: Spill) -> list[dict[str, Any]]:
@@ -202,6 +241,11 @@ class Passes:
 
             described += self.old.manifest["sources"]
             reread(self.old, spill, self.progress)
+        if self.past is not None:
+            put_captures(self.past.history, spill, self.progress, self.past.until)
+            if self.past.until < 0:
+                described += self.past.history.graph.manifest["sources"]
+                spill.undated = int(time.time())
 
         def numbered() -> Iterator[tuple[int, pa.RecordBatch]]:
             for source in sources:
@@ -229,13 +273,21 @@ class Passes:
             entry["files"] = dict(Counter(kind for file in walk_files(Path(path)) if (kind := kind_of(file))))
         return entry
 
-    def _manifest(self, pages: int, links: int, sources: list[dict[str, Any]], sites: Sites) -> dict[str, Any]:
+    def _report_dates(self, captures: CaptureWriter) -> None:
+        if captures.future:
+            self.report.skip("capture date in the future, kept as it is", "", captures.future)
+        if captures.undated:
+            self.report.read["captures without a date, which count as the oldest"] += captures.undated
+
+    def _manifest(
+        self, pages: int, links: int, sources: list[dict[str, Any]], sites: Sites, history: dict[str, Any]
+    ) -> dict[str, Any]:
         writer, options = self.writer, self.options
         names = count_opaque_names(writer)  # they have no site and no host
         platforms = options.platforms.read_bytes() if options.platforms else b""
         digests = "".join(f"{name}{entry['digest']}" for name, entry in sorted(writer.arrays.items()))
         return {
-            "format": generation.FORMAT_NUMBER,
+            "format": generation.HISTORY_FORMAT if history else generation.FORMAT_NUMBER,
             "id": generation.digest(digests.encode())[:16],
             "built": datetime.now(UTC).isoformat(timespec="seconds"),
             "by": f"cocite {__version__}",
@@ -251,6 +303,8 @@ class Passes:
             "platforms": generation.digest(platforms) if platforms else "",
             "skipped": dict(self.report.skipped),
             "arrays": writer.arrays,
+            **({"history": history} if history else {}),
+            **({} if self.past is None or self.past.until < 0 else {"as_of": self.past.date}),
         }
 
     def _nothing_left(self) -> BadSource | BadStore:

@@ -19,6 +19,7 @@ from cocite.graph.build.names import NameFiles, Tags
 from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, LinkColumns, RecordColumns, ScratchSpace
 from cocite.kernels.codec.attributes import MAX_BLOCK, pack_all
 from cocite.pages.address import canonical
+from cocite.pages.date import DAY_SECONDS
 from cocite.pages.site import Sites
 
 LINK_TEXTS = {"anchors": "text", "contexts": "context"}  # columns with a line for each link, and the link's field
@@ -36,6 +37,7 @@ class Spill:
         self.again = 0  # of the links, those that pages have again in the old store
         self.weighted = self.anchored = False  # whether some link has a weight, or a text
         self.loose = False  # some name was entered that no block mentions
+        self.undated = 0  # when records without a date count as captured: seconds since 1970, 0: unknown
         self._lock = threading.Lock()
 
     def records_of(self, block: int) -> RecordColumns:
@@ -75,7 +77,9 @@ class Spill:
         """Key a batch of page records and save it as block `number`."""
         count = len(batch)
         column = present(dict(zip(batch.schema.names, batch.columns, strict=True)))
-        own = self.names.key(f"{number}-pages", batch.column("url"), own=True)
+        captured = self._read_dates(column.get("captured"), count)
+        days = captured // np.uint32(DAY_SECONDS)
+        own = self.names.key(f"{number}-pages", batch.column("url"), True, days)
         counts, items = flatten_lists(column.get("links"), count)
         urls, link = items, Columns()
         if pa.types.is_struct(items.type):
@@ -83,13 +87,13 @@ class Spill:
         kind = values_of(column, "partial", count, False) * PARTIAL
         kind |= values_of(column, "noindex", count, False) * NOINDEX
         # A redirect makes the record an alias.
-        moved, moved_to = self._other_addresses(number, "redirect", column, own)
+        moved, moved_to = self._other_addresses(number, "redirect", column, own, days)
         leads = np.zeros(count, np.uint64)
         leads[moved] = moved_to
         kind[moved] = (kind[moved] & ~PARTIAL) | ALIAS_ONLY
         # A record with another canonical address is a capture of that page, and its own address an alias of it. That
         # counts on the same domain only: elsewhere a page could put its links in the place of another site's.
-        rows, others = self._other_addresses(number, "canonical", column, own)
+        rows, others = self._other_addresses(number, "canonical", column, own, days)
         near = [not leads[row] and self._is_same_domain(column, row) for row in rows.tolist()]
         with self._lock:
             self.loose |= not all(near)
@@ -97,7 +101,7 @@ class Spill:
         tag = own.copy()
         tag[rows] = others
         kind[rows] |= BY_CANONICAL
-        captured, more = self._read_dates(column.get("captured"), count), np.zeros(len(rows), np.int64)
+        more = np.zeros(len(rows), np.int64)
         status = values_of(column, "status", count, 0).astype(np.int64)
         language = map_texts(column.get("lang"), language_number, count)
         records = RecordColumns(
@@ -109,7 +113,7 @@ class Spill:
             language=np.append(language, more),
             first_link=np.append(np.append(0, np.cumsum(counts)), more + counts.sum()),
         )
-        targets = self.names.key(f"{number}-links", urls, own=False)
+        targets = self.names.key(f"{number}-links", urls, False, np.repeat(days, counts))
         links = LinkColumns(targets, self._read_weights(link, len(urls)), read_attributes(link, len(urls)))
         self.put(number, records, links, self._read_texts(column, link, counts))
 
@@ -118,13 +122,15 @@ class Spill:
         own, other = (self._sites.domain(self._sites.host(address)) for address in addresses)
         return own == other
 
-    def _other_addresses(self, number: int, name: str, column: Columns, own: Tags) -> tuple[NDArray[np.int64], Tags]:
+    def _other_addresses(
+        self, number: int, name: str, column: Columns, own: Tags, days: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.int64], Tags]:
         """(rows whose column `name` is the address of another page, its tag)."""
         if name not in column:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64)
         given = pc.fill_null(pc.not_equal(column[name], ""), False).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(given & (own != 0))
-        targets = self.names.key(f"{number}-{name}", column[name].take(pa.array(rows, pa.int64())), own=False)
+        targets = self.names.key(f"{number}-{name}", column[name].take(pa.array(rows, pa.int64())), False, days[rows])
         other = (targets != 0) & (targets != own[rows])
         return rows[other], targets[other]
 
@@ -135,6 +141,7 @@ class Spill:
                 seconds[row] = moment = parse_date(text)
                 if not moment:
                     self.names.skip("capture date is not an ISO date, taken as unknown", text)
+        seconds[seconds == 0] = self.undated
         return seconds
 
     def _read_weights(self, link: Columns, count: int) -> NDArray[np.float32]:

@@ -29,9 +29,11 @@ from cocite.results.pictures.gexf import picture_gexf
 from cocite.results.pictures.neighbourhood import picture_of
 from cocite.results.present import separated
 from cocite.serving.threads import RefusedRequest
-from cocite.snapshot import Snapshot
+from cocite.web import Web
 
 GEXF = b"application/gexf+xml; charset=utf-8"
+MAX_MARKS = 60
+"""Dates that a slider offers."""
 DEFAULT_COLUMNS = (DEFAULT_METHOD, "cocitation", "companion", "lli")
 """Methods that are compared by default: four columns fit a screen."""
 
@@ -75,18 +77,23 @@ class PageQuestion:
     def slow(self) -> bool:
         return self.asked is not None and self.asked.slow
 
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+    def keys(self, web: Web) -> tuple[Key, ...]:
         """What the page depends on: also the version of the program, and its files."""
         shown = (__version__, environment().globals["recording"], *(reply.etag for reply in assets().values()))
         own = (self.route, self.state, self.remark, *shown)
         return tuple((*own, key) for key in (self.asked.keys(web) if self.asked else ((),)))
 
-    def work(self, web: Snapshot, load: int) -> Reply:
+    def work(self, web: Web, load: int) -> Reply:
         """The page, or the same as a file."""
         state, asked = self.state, self.asked
         if state.view in OF_PAGES and only_words(web, state):
             state = State("keywords" if state.view == "keywords" else "search", words=state.urls[0])
             asked = OperationQuestion.of(state.operation())
+        remark, dates = self.remark, web.dates
+        if asked is not None and state.option("as_of"):
+            web = asked.operation.web_asked(web)
+            day = web.graph.manifest.get("as_of") or dates[-1]
+            remark = " ".join(filter(None, (remark, f"From the captures up to {day}.")))
         file = FILES.get((state.view, state.form))
         if file is not None and asked is not None:
             return asked.file(web, load, *file(web, asked.answers(web, load)))
@@ -102,7 +109,15 @@ class PageQuestion:
         except (UnknownPage, BadAddress) as error:
             status, template = (404 if isinstance(error, UnknownPage) else 400), "unknown"
             values = views.unknown(web, state, error)
-        return Reply(status, document(template, state, web, remark=self.remark, **values), HTML)
+        return Reply(status, document(template, state, web, remark=remark, dates=marks(dates), **values), HTML)
+
+
+def marks(dates: list[str]) -> list[str]:
+    """Dates for a slider: all, or the last of each month, or of each year, if there are too many."""
+    for length in (len("2009-06-30"), len("2009-06")):
+        if len(found := list({date[:length]: date for date in dates}.values())) <= MAX_MARKS:
+            return found
+    return list({date[:4]: date for date in dates}.values())
 
 
 def is_method(call: str) -> bool:
@@ -113,7 +128,7 @@ def is_method(call: str) -> bool:
         return False
 
 
-FILES: dict[tuple[str, str], Callable[[Snapshot, Any], tuple[bytes, bytes]]] = {
+FILES: dict[tuple[str, str], Callable[[Web, Any], tuple[bytes, bytes]]] = {
     ("picture", "gexf"): lambda web, answers: (picture_gexf(answers, picture_of(web.graph, answers)).encode(), GEXF),
     ("communities", "gexf"): lambda _, found: (found.to_gexf().encode(), GEXF),
     ("communities", "html"): lambda _, found: (found.to_html().encode(), HTML),
@@ -155,7 +170,7 @@ def methods_page() -> bytes:
     return document("methods", State(), methods=[methods.about(name) for name in method_names()])
 
 
-def document(template: str, state: State, web: Snapshot | None = None, **values: Any) -> bytes:
+def document(template: str, state: State, web: Web | None = None, **values: Any) -> bytes:
     """A whole page."""
     if web is not None:
         graph = web.graph
@@ -164,6 +179,6 @@ def document(template: str, state: State, web: Snapshot | None = None, **values:
     return render(f"{template}.html", state=state, **values)
 
 
-def only_words(web: Snapshot, state: State) -> bool:
+def only_words(web: Web, state: State) -> bool:
     """Whether the text in the field isn't an address: it is searched for, unless a page is named so."""
     return len(state.urls) == 1 and looks_like_words(state.urls[0]) and find_page(web.graph, state.urls[0]) is None

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, Undefined
 from markupsafe import Markup
 
-from cocite.http.page.state import MAX_SHOWN, PATHS, WITH_METHOD, State
+from cocite.http.page.state import MAX_SHOWN, PATHS, WITH_DATE, WITH_METHOD, State
 from cocite.http.responses import FOREVER, Reply
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
 from cocite.related import methods
@@ -85,6 +85,7 @@ def environment() -> Environment:
         "PATHS": PATHS,
         "START": State(),
         "MARKS": MARKS,
+        "WITH_DATE": WITH_DATE,
         "WITH_METHOD": WITH_METHOD,
         "about": lambda url: State(urls=(url,)).address(),
         "asset": asset,

@@ -41,9 +41,13 @@ PATHS = {name: f"/{name}" for name in VIEW_OPERATIONS} | {"related": "/"}
 OF_PAGES = ("related", "compare", "picture", "hubs", "keywords", "recommend")
 OF_WORDS = ("search", "communities", "keywords")
 WITH_OPTIONS = ("related", "picture", "compare", "hubs", "recommend")
+WITH_DATE = ("related", "picture", "compare", "hubs")
+"""Views that can be had as of a date."""
 WITH_METHOD = ("related", "picture", "recommend")
 """Views whose form has a choice of one method."""
 FILTERS = tuple(each.name for each in parameters_of(Filters))
+KEPT_OPTIONS = (*FILTERS, "as_of")
+"""Options that another view keeps."""
 OWN_FIELDS = ("url", "not", "q", "method", "k")
 """Parameters that are fields of a state; the others are its options."""
 MAX_SHOWN = 100
@@ -61,7 +65,7 @@ def parameters_of_view(view: str) -> dict[str, Parameter]:
 def option_parameters(view: str) -> dict[str, Parameter]:
     """The options of a view: filters, which all views keep, and what its operation has beside."""
     own = {name: each for name, each in parameters_of_view(view).items() if name not in OWN_FIELDS}
-    return {name: each for name, each in parameters_of_view("related").items() if name in FILTERS} | own
+    return {name: each for name, each in parameters_of_view("related").items() if name in KEPT_OPTIONS} | own
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,7 @@ class State:
         """Parameters that the next question keeps, and that no field of the form has."""
         inside = {"k", *(each.name for each in self.form_fields)} if self.view in WITH_OPTIONS else set()
         inside |= {"method"} if self.view in WITH_METHOD and self.asks else set()
+        inside |= {"as_of"} if self.view in WITH_DATE and self.asks else set()
         return [pair for pair in self.given() if pair[0] not in ("url", "q", *inside)]
 
     @property
@@ -169,7 +174,7 @@ class State:
     def but(self, **other: Any) -> State:
         """A state that differs in some fields or options. Another view keeps filters, but no other option, and no k."""
         if other.get("view", self.view) != self.view:
-            kept = tuple(pair for pair in self.options if pair[0] in FILTERS)
+            kept = tuple(pair for pair in self.options if pair[0] in KEPT_OPTIONS)
             other = {"k": 0, "options": kept, **other}
         own = {name: other.pop(name) for name in list(other) if name in _FIELDS}
         state = replace(self, **own)

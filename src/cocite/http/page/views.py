@@ -23,8 +23,8 @@ from cocite.results.groups import GroupedAnswers
 from cocite.results.naming import titles_of
 from cocite.results.pictures.neighbourhood import QUERY, RELATED, curves, picture_of, rows
 from cocite.results.strips import Strip, listed, read_strip, stand_ins, strips
-from cocite.snapshot import Snapshot
 from cocite.text import count
+from cocite.web import Web
 
 MAX_EXAMPLES = 9
 """Pages that the first page offers."""
@@ -40,14 +40,14 @@ RESULTS_WITH_STRIPS = 20
 Values = dict[str, Any]
 
 
-def start(web: Snapshot) -> Values:
+def start(web: Web) -> Values:
     """The first visit."""
     graph = web.graph
     figures = (("pages", len(graph)), ("links", len(graph.links)), ("sites", int(graph.manifest.get("sites") or 0)))
     return {"figures": figures, "examples": examples(web), "popular": popular(web)}
 
 
-def related(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def related(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """Related pages as a list, in groups if wanted."""
     values = around_answers(web, state, asked, load)
     answers = values["answers"]
@@ -57,18 +57,18 @@ def related(web: Snapshot, state: State, asked: OperationQuestion, load: int) ->
     return values | {"groups": groups, "keywords": keywords_of(web, state), "strips": shown_strips(web, answers)}
 
 
-def recommend(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def recommend(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """Pages and keywords for somebody who has read some pages."""
     return around_answers(web, state, asked, load)
 
 
-def shown_strips(web: Snapshot, answers: Answers) -> list[Strip | None]:
+def shown_strips(web: Web, answers: Answers) -> list[Strip | None]:
     """The strips of the first results, by rank."""
     found = strips(web.graph, replace(answers, answers=answers.answers[:RESULTS_WITH_STRIPS]))
     return [*found, *[None] * (len(answers) - len(found))]
 
 
-def picture(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def picture(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """Related pages and the lists that have them: lists as rows, each with its strip."""
     values = around_answers(web, state, asked, load)
     if len(values["answers"]):
@@ -89,7 +89,7 @@ def picture(web: Snapshot, state: State, asked: OperationQuestion, load: int) ->
     return values
 
 
-def compare(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def compare(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """What several methods answer, side by side."""
     ticked, found = getattr(asked.operation, "methods", ()), asked.answers(web, load)
     names = list(dict.fromkeys((*method_names(), *ticked)))
@@ -97,7 +97,7 @@ def compare(web: Snapshot, state: State, asked: OperationQuestion, load: int) ->
     return {"found": found, "ticked": ticked, "names": names, "votes": votes}
 
 
-def hubs(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def hubs(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """Hubs, or authorities, around some pages."""
     answers, graph = asked.answers(web, load), web.graph
     used = [page for url in answers.used if (page := graph.get(url)) is not None]
@@ -116,14 +116,14 @@ def by_rank(answers: Answers, strip: Callable[[int], Strip | None]) -> list[Stri
     return [strip(answer.page) if answer.rank <= RESULTS_WITH_STRIPS else None for answer in answers]
 
 
-def search(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def search(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """Pages by words."""
     answers = asked.answers(web, load) if web.has("search") else None
     found = by_rank(answers, lambda page: listed(web.graph, page)) if answers else []
     return {"answers": answers, "strips": found, "examples": [] if answers else examples(web)}
 
 
-def keywords(web: Snapshot, state: State, asked: OperationQuestion | None, load: int) -> Values:
+def keywords(web: Web, state: State, asked: OperationQuestion | None, load: int) -> Values:
     """Keywords of a page, or those that go with some words."""
     if not web.has("relevance"):
         return {"missing": True}
@@ -132,7 +132,7 @@ def keywords(web: Snapshot, state: State, asked: OperationQuestion | None, load:
     return {"found": found, "pages": pages, "popular": [] if asked else popular(web)}
 
 
-def communities(web: Snapshot, state: State, asked: OperationQuestion | None, load: int) -> Values:
+def communities(web: Web, state: State, asked: OperationQuestion | None, load: int) -> Values:
     """Communities of hubs and authorities on a topic, each drawn."""
     if not asked:
         return {"popular": popular(web)}
@@ -143,12 +143,12 @@ def communities(web: Snapshot, state: State, asked: OperationQuestion | None, lo
     return {"found": found, "communities": [DrawnCommunity.of(each, spread, len(found)) for each in found]}
 
 
-VIEWS: dict[str, Callable[[Snapshot, State, Any, int], Values]] = {
+VIEWS: dict[str, Callable[[Web, State, Any, int], Values]] = {
     each.__name__: each for each in (related, picture, compare, hubs, search, communities, keywords, recommend)
 }
 
 
-def unknown(web: Snapshot, state: State, error: UnknownPage | BadAddress) -> Values:
+def unknown(web: Web, state: State, error: UnknownPage | BadAddress) -> Values:
     """What an unknown address may have meant."""
     every = (*state.urls, *state.unwanted)
     first = next((url for url in every if find_page(web.graph, url) is None), (*state.urls, "")[0])
@@ -177,7 +177,7 @@ def unknown(web: Snapshot, state: State, error: UnknownPage | BadAddress) -> Val
     }
 
 
-def around_answers(web: Snapshot, state: State, asked: OperationQuestion, load: int) -> Values:
+def around_answers(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
     """Related pages, and what is shown above them, as a list or as a picture."""
     answers = asked.answers(web, load)
     return {
@@ -187,7 +187,7 @@ def around_answers(web: Snapshot, state: State, asked: OperationQuestion, load: 
     }
 
 
-def asked_page(web: Snapshot, url: str) -> dict[str, str]:
+def asked_page(web: Web, url: str) -> dict[str, str]:
     """A page of the query, by its address as given."""
     page = find_page(web.graph, url)
     if page is None:
@@ -196,21 +196,21 @@ def asked_page(web: Snapshot, url: str) -> dict[str, str]:
     return {"url": web.graph.address(page), "name": name, "facts": linked(web, page)}
 
 
-def linked(web: Snapshot, page: int) -> str:
+def linked(web: Web, page: int) -> str:
     """How many links a page has."""
     into, out = int(web.graph.in_degree[page]), int(web.graph.out_degree[page])
     found = [f"linked from {count(into, 'page')}"] if into else []
     return " · ".join([*found, f"links to {out:,}"] if out else found)
 
 
-def keywords_of(web: Snapshot, state: State) -> list[str]:
+def keywords_of(web: Web, state: State) -> list[str]:
     """Keywords of the page in the query."""
     page = web.graph.get(state.urls[0]) if len(state.urls) == 1 and web.has("keywords") else None
     ordered = [] if page is None else web.keywords.ordered(page)
     return [web.keywords.words[word] for word, _ in ordered[:KEYWORDS_OF_PAGE]]
 
 
-def examples(web: Snapshot) -> list[tuple[str, str, int]]:
+def examples(web: Web) -> list[tuple[str, str, int]]:
     """Pages to begin with: address, title, number of in-links.
 
     They were fetched if there are such, are neither famous nor unknown, and differ: in site, and in where lists have
@@ -234,7 +234,7 @@ def examples(web: Snapshot) -> list[tuple[str, str, int]]:
     return [(graph.address(page), titles.of(page), int(degrees[page])) for page in shown]
 
 
-def sections_of(web: Snapshot, page: int) -> Iterator[tuple[int, int]]:
+def sections_of(web: Web, page: int) -> Iterator[tuple[int, int]]:
     """Where lists have a page: (list, section)."""
     graph, titles = web.graph, titles_of(web.graph)
     for parent in graph.links_to(page)[:EXAMPLE_PARENTS].tolist():
@@ -242,14 +242,14 @@ def sections_of(web: Snapshot, page: int) -> Iterator[tuple[int, int]]:
         yield from ((parent, int(section)) for section in read.sections[read.targets == page].tolist())
 
 
-def popular(web: Snapshot) -> list[str]:
+def popular(web: Web) -> list[str]:
     """Words that many pages have."""
     if not web.has("keywords") or not web.has("search"):
         return []
     return [web.keywords.words[word] for word in top_indices(web.keywords.frequency, POPULAR_WORDS)]
 
 
-def pages_with(web: Snapshot, words: str, limit: int) -> list[tuple[str, str]]:
+def pages_with(web: Web, words: str, limit: int) -> list[tuple[str, str]]:
     """Pages that have some words: address and title; none without a search index."""
     try:
         return [(hit.url, hit.title) for hit in search_for(web, words, limit)]

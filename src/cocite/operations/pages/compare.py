@@ -80,6 +80,7 @@ class Compare(Operation, Filters):
         },
     )
     k: int = shared.k(help="Maximum number of results of each method", mcp_default=5)
+    as_of: str = shared.as_of()
 
     def run(self, web: Web) -> Comparison:
         """The results of each method, without reasons."""

@@ -62,6 +62,7 @@ class Hubs(Operation, Filters):
     untrimmed: bool = shared.command_option(
         False, "Count what HITS would explore without trimming, however long that takes"
     )
+    as_of: str = shared.as_of()
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
     method: str = "hubfinder"  # with its other parameters
     rating: Criterion | None = None  # a criterion of your own, from Python

@@ -91,6 +91,7 @@ class Related(Operation, CommandLineOptions):
         label="In groups, by topic",
     )  # fmt: skip
     by: str = shared.group_by(surfaces=("cli", "http"))
+    as_of: str = shared.as_of()
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
     like: str = shared.command_option(
         "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE"
@@ -135,7 +136,7 @@ class Related(Operation, CommandLineOptions):
     @property
     def slow(self) -> bool:
         quick = is_quick(self.method) and self.k <= MAX_QUICK_RESULTS
-        return not quick or bool(self.trust) or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
+        return super().slow or not quick or bool(self.trust) or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
 
     def run(self, web: Web) -> Answers:
         from cocite.related.methods import method

@@ -119,7 +119,7 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
         given = {
             name: value
             for name, value in changed(self).items()
-            if name in ("base", "kind", "undirected", "see_also", "categories", *CRAWL_OPTIONS)
+            if name in ("base", "kind", "undirected", "see_also", "categories", "history", *CRAWL_OPTIONS)
         }
         given |= {"platforms": Path(self.platforms).absolute()} if self.platforms else {}
         return {name.replace("_", "-"): "" if value is True else str(value) for name, value in given.items()}
@@ -322,14 +322,19 @@ class Build(SourceOptions):
         cocite build crawl.warc.gz -o web.cocite
         cocite build notes/ bookmarks.html --base https://me.example/
         cocite build https://example.org/ --depth 3 --max-pages 5000
+        cocite build captures/*.warc.gz --history -o archive.cocite
     """
 
     output: str = parameter("web.cocite", "The store to build", metavar="STORE", flags=("--output", "-o"))
+    history: bool = parameter(
+        False, "Keep all captures, not only the newest of each page: for questions as of a date (--as-of)",
+        flags=("--history",),
+    )  # fmt: skip
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.passes import build
 
-        kept = {"anchors": self.anchors is not False, "text": self.text is not False}
+        kept = {"anchors": self.anchors is not False, "text": self.text is not False, "history": self.history}
         return self.read(build, Path(self.output), kept, progress)
 
 

@@ -27,6 +27,9 @@ STORE_PARTS = {
     "link texts": r"anchors\..*",
     "link contexts": r"contexts\..*",
     "page texts": r"text\..*",
+    "history": r"history\.(words|start|first|link|code|day|shape|weight)",
+    "older names": r"history\.(name|shown|spelling)\..*|history\.extra",
+    "older texts": r"history\..*",
     "other": r".*",
 }
 """Parts of a store with the names of their arrays, as in FORMAT.md; the first match counts."""
@@ -56,6 +59,7 @@ class Info(Task):
         found = {name: manifest.get(name) for name in FACTS} | {"edition": web.edition}
         found |= {"search": web.has("search"), "keywords": web.has("relevance")}
         found |= {"ranks": sorted(str(about.get("rank")) for about, fresh in ranks if fresh)}
+        found |= {"history": manifest["history"]} if "history" in manifest else {}
         return Facts(found | {"clicks": clicks[0][0].get("clicks", 0) if clicks else 0})
 
 
@@ -88,6 +92,7 @@ def describe(path: Path) -> dict[str, Any]:
         "names": manifest.get("names", 0),
         "removed": manifest.get("removed", manifest["arrays"].get("removed", {}).get("length", 0)),
         "bytes": sum(sizes.values()) + sum(layer["bytes"] for layer in layers),
+        **({"history": manifest["history"]} if "history" in manifest else {}),
         **({"layers": layers, "lagging": LAGGING, "lagging_ranks": lagging_ranks} if layers else {}),
         "parts": parts,
         **{name: manifest[name] for name in ("sources", "options", "skipped")},

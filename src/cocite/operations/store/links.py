@@ -91,6 +91,7 @@ class ShowLinks(Operation, Filters):
 
     url: str = shared.url()
     k: int = shared.k(20, "Maximum number of links each way (0: all)", minimum=0)
+    as_of: str = shared.as_of()
 
     def validate(self) -> None:
         super().validate()

@@ -102,6 +102,28 @@
     });
   }
 
+  // A slider of dates, in the place of the choice among them.
+  function dates() {
+    const choice = one("#as_of");
+    if (!choice) return;
+    const slider = document.createElement("input"), ticks = document.createElement("datalist"), shown = document.createElement("output");
+    Object.assign(slider, { type: "range", min: 0, max: choice.options.length - 1, value: choice.selectedIndex, id: "date" });
+    ticks.id = "dates";
+    ticks.append(...[...choice.options].map((option, place) => new Option(option.text, place)));
+    slider.setAttribute("list", ticks.id);
+    const show = () => {
+      choice.selectedIndex = slider.value;
+      shown.textContent = choice.options[slider.value].text;
+      slider.setAttribute("aria-valuetext", shown.textContent);
+    };
+    slider.addEventListener("input", show);
+    slider.addEventListener("change", () => choice.form.requestSubmit());
+    one(".date label").htmlFor = slider.id;
+    choice.hidden = one(".date button").hidden = true;
+    choice.after(slider, ticks, shown);
+    show();
+  }
+
   // Answers by the keyboard.
   const items = () => all(".answers > li, .pages li, .columns li, .found li, .rate");
   const current = () => items().find(item => item.contains(document.activeElement));
@@ -201,6 +223,6 @@
   document.addEventListener("DOMContentLoaded", () => {
     if (one("#theme")) tools();
     if (one("#help")) keyboard();
-    for (const part of [forms, suggestions, reasons, picture, communities, columns, clicks]) part();
+    for (const part of [forms, suggestions, dates, reasons, picture, communities, columns, clicks]) part();
   });
 })();

@@ -1,0 +1,108 @@
+"""A store as of a date: built from the captures that were known then, kept beside the store, and opened again.
+
+`dates/ID-DATE/` in a store is a store of its own, built by the passes of any build. So everything works on it, and its
+answers are those of a store built from these captures. At most MAX_DATES are kept, those that were used last; a new
+generation removes all. Where a store can't be written, the graph is built in memory.
+"""
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from cocite.budget import NO_LIMIT, limited
+from cocite.errors import BadParameter, BadStore
+from cocite.graph.arrays import IN_MEMORY
+from cocite.graph.generation import DATES, Progress, digest, kept_dates, no_progress, remove_dates
+from cocite.graph.history import CaptureHistory, history_of
+from cocite.graph.side import only_one
+from cocite.graph.store import Graph
+
+MAX_DATES = 8  # kept beside a store
+BUILD_BYTES = 1 << 30  # memory for building one, roughly
+_one_at_a_time = threading.Lock()
+
+
+def needs_history(path: Path) -> BadParameter:
+    """The error for a store that keeps only the newest captures."""
+    return BadParameter(
+        f"as_of needs a store with history, and {path} keeps only the newest capture of each page: "
+        "build one with cocite build SOURCE... --history -o STORE"
+    )
+
+
+def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
+    """The history of a store, and the newest day of captures up to a moment; raises BadParameter."""
+    history = history_of(graph)
+    if history is None:
+        raise needs_history(graph.path)
+    return history, history.day_index(seconds)
+
+
+def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_progress) -> Graph:
+    """The graph of the captures up to a day, by its index: opened if it is kept, else built."""
+    graph, folder = history.graph, history.graph.path / DATES
+    path = folder / f"{graph.manifest['id']}-{history.dates[index - 1]}"
+    if graph.path == IN_MEMORY:
+        return _build(history, index, None, progress)
+    with _one_at_a_time:
+        if (path / "CURRENT").exists():
+            with suppress(BadStore):  # removed meanwhile, or damaged: built anew
+                return _opened(path)
+        try:
+            with only_one(graph, DATES, "a date in the past"):
+                if not (path / "CURRENT").exists() or not _is_whole(path):
+                    folder.mkdir(exist_ok=True)
+                    _build(history, index, path, progress)
+                    _forget_old(folder, path)
+                return _opened(path)
+        except (BadStore, OSError) as error:
+            if os.access(graph.path, os.W_OK) and not isinstance(error, OSError):
+                raise
+            return _build(history, index, None, progress)
+
+
+def _is_whole(path: Path) -> bool:
+    with suppress(BadStore):
+        return bool(Graph(path))
+    return False
+
+
+def _opened(path: Path) -> Graph:
+    graph = Graph(path)
+    with suppress(OSError):
+        os.utime(path)
+    return graph
+
+
+def _build(history: CaptureHistory, index: int, path: Path | None, progress: Progress) -> Graph:
+    """Build the graph of a day, as a store at `path`, or in memory."""
+    from cocite.graph.build.passes import BuildOptions, Past, build, build_in_memory
+    from cocite.sources.records import ReadReport
+
+    graph, past = history.graph, Past(history, index)
+    anchors, text = (bool(graph.manifest.get("options", {}).get(name, True)) for name in ("anchors", "text"))
+    threads = 0 if path is None else 2
+    options = BuildOptions(anchors, text, memory=BUILD_BYTES, platforms=_platforms(graph), threads=threads)
+    with limited(NO_LIMIT):  # whoever asks first pays with time, not with the budget of a question
+        if path is None:
+            return Graph(build_in_memory([], ReadReport(), options, past=past, removed=graph.removed))
+        build([], path, ReadReport(), options, progress, remove=graph.removed, past=past)
+    return Graph(path)
+
+
+def _platforms(graph: Graph) -> Path | None:
+    """The table of platforms that a store was built with."""
+    if not graph.manifest.get("platforms"):
+        return None
+    for source in graph.manifest.get("sources", ()):
+        file = Path(source.get("said", {}).get("platforms", ""))
+        if file.is_file() and digest(file.read_bytes()) == graph.manifest["platforms"]:
+            return file
+    raise BadStore(f"{graph.path} was built with its own table of platforms, which is gone: restore it, or build again")
+
+
+def _forget_old(folder: Path, keep: Path) -> None:
+    """Remove the dates that were not used for longest."""
+    others = sorted((each for each in kept_dates(folder) if each != keep), key=lambda each: each.stat().st_mtime)
+    remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])

@@ -1,0 +1,281 @@
+"""History: all captures that a store keeps beside the newest ones. FORMAT.md gives every byte.
+
+Pages have numbers of their own here: those of the store, and between them the pages that only older captures name, all
+in the order of keys. Captures are read some thousand pages at a time, as of a day or all of them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadParameter, CociteError
+from cocite.graph.arrays import TEXT_PARTS, rows_of
+from cocite.graph.huffman import Code
+from cocite.graph.names import Keys, coded_names, read_keys
+from cocite.graph.store import Graph
+from cocite.graph.texts import TextColumn
+from cocite.kernels.codec.history_codec import (
+    TOKEN_ESCAPE,
+    TOKEN_FIELDS,
+    Captures,
+    CodedHistory,
+    References,
+    read_captures,
+)
+from cocite.pages.date import DAY_SECONDS
+
+CHUNK_PAGES = 1 << 12  # pages between two entry points into the captures
+NAME_ARRAYS = ("name.words", "name.block", "name.code", "name.spelling", *(f"shown.{part}" for part in TEXT_PARTS))
+"""Arrays of the names that only older captures have, each with `history.` before its name."""
+Values = NDArray[Any]
+SHAPE = ("pages", "captures", "links", "longest")  # what `history.shape` has
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def as_date(day: int) -> str:
+    """A day, counted since 1970, as an ISO date."""
+    return (_EPOCH + timedelta(days=day)).date().isoformat()
+
+
+@dataclass(frozen=True)
+class CaptureRows:
+    """Captures of neighbouring pages as they are read."""
+
+    captures: Captures
+    row: NDArray[np.int64]  # number of each capture among all
+    first_row: NDArray[np.int64]  # that of the first one of its page
+    first_link: NDArray[np.int64]  # number of its first link among all links of all captures
+
+
+class CaptureHistory:
+    """The captures of a store."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self._arrays = graph, graph.arrays.base
+        shape = [int(each) for each in self._arrays["history.shape"]]
+        if len(shape) != len(SHAPE):
+            raise self._arrays.damaged()
+        self.pages, self.count, self.links, self.longest = shape
+        self.days: NDArray[np.uint32] = self._arrays["history.day"]  # ascending; the first is 0: unknown
+        known = len(self.days) > 0 and not self.days[0] and (np.diff(self.days.astype(np.int64)) > 0).all()
+        if not known or self.pages < graph.arrays.base.pages or self.pages >= 1 << 32:
+            raise self._arrays.damaged()
+
+    @cached_property
+    def dates(self) -> list[str]:
+        """The days of captures, ascending, as ISO dates."""
+        return [as_date(day) for day in self.days[1:].tolist()]
+
+    def day_index(self, seconds: float) -> int:
+        """The newest day of captures up to a moment, as an index into `days`; raises BadParameter if there is none."""
+        if len(self.days) < 2:
+            raise BadParameter("No capture in this store has a date: ask without as_of")
+        wanted = int(seconds // DAY_SECONDS)
+        index = int(np.searchsorted(self.days, np.uint32(min(max(wanted, 0), 0xFFFFFFFF)), side="right")) - 1
+        if index < 1:
+            raise BadParameter(
+                f"The first capture in this store is of {self.dates[0]}, after {as_date(max(wanted, 0))}: "
+                "ask for that date or a later one"
+            )
+        return index
+
+    @cached_property
+    def extra(self) -> NDArray[np.bool_]:
+        """Which pages only older captures have."""
+        bits = np.unpackbits(self._arrays["history.extra"].view(np.uint8), bitorder="little")
+        if len(bits) < self.pages or self.pages - int(bits[: self.pages].sum()) != self._arrays.pages:
+            raise self._arrays.damaged()
+        return bits[: self.pages] > 0
+
+    @cached_property
+    def number(self) -> NDArray[np.uint32]:
+        """The number that each page of the store has here."""
+        return np.flatnonzero(~self.extra).astype(np.uint32)
+
+    @cached_property
+    def _names(self) -> Mapping[str, NDArray[Any]]:
+        return {name: self._arrays[f"history.{name}"] for name in NAME_ARRAYS}
+
+    def extra_keys(self, first: int, count: int) -> Keys:
+        """The keys of some of the pages that only older captures have."""
+        try:
+            return read_keys(coded_names(self._names), first, count)
+        except (ValueError, IndexError) as error:
+            raise self._arrays.damaged() from error
+
+    def spelling_steps(self) -> tuple[Values, Values, Values, dict[int, str]]:
+        """Pages that were spelled in several ways: page, index of the first day, and order of each, and some texts."""
+        pages, days, orders = (self._arrays[f"history.spelling.{part}"] for part in ("page", "day", "order"))
+        if not len(pages) == len(days) == len(orders) or int(pages.max(initial=0)) >= self.pages:
+            raise self.damaged()
+        if int(days.max(initial=0)) >= len(self.days):
+            raise self.damaged()
+        column = {f"spelling.{part}": self._arrays[f"history.spelling.{part}"] for part in TEXT_PARTS}
+        return (
+            pages,
+            days,
+            orders,
+            {row: text.decode("utf-8", "replace") for row, text in TextColumn(column, "spelling").items()},
+        )
+
+    def spellings(self, until: int) -> dict[int, tuple[int, str]]:
+        """How pages were spelled on a day, by its index: order and text. Others were always spelled as now."""
+        pages, days, orders, texts = self.spelling_steps()
+        rows = np.flatnonzero(days <= until).tolist()  # by page, then by day: the last one stays
+        return {int(pages[row]): (int(orders[row]), texts.get(row, "")) for row in rows}
+
+    def has_extra(self, key: bytes) -> bool:
+        """Whether only older captures have the page of a key."""
+        count = int(self.extra.sum())
+        for first in range(0, count, CHUNK_PAGES):
+            data, offsets = self.extra_keys(first, min(CHUNK_PAGES, count - first))
+            raw, ends = data.tobytes(), offsets.tolist()
+            if any(raw[start:stop] == key for start, stop in pairwise(ends)):
+                return True
+        return False
+
+    @property
+    def extra_spelling(self) -> NDArray[np.uint8]:
+        """How the addresses of these pages are shown."""
+        return self._names["name.spelling"]
+
+    def extra_shown(self) -> TextColumn:
+        """The addresses of those whose spelling flags can't give."""
+        return TextColumn(self._names, "shown")
+
+    @cached_property
+    def _coded(self) -> CodedHistory:
+        lengths = self._arrays["history.code"]
+        if len(lengths) != TOKEN_FIELDS * (TOKEN_ESCAPE + 1) or not len(self._arrays["history.words"]):
+            raise self._arrays.damaged()
+        try:
+            tables = [Code.from_lengths(each).table for each in lengths.reshape(TOKEN_FIELDS, TOKEN_ESCAPE + 1)]
+        except ValueError as error:
+            raise self._arrays.damaged() from error
+        return CodedHistory(self._arrays["history.words"], np.stack(tables), self.longest)
+
+    def read(self, until: int = -1) -> Iterator[CaptureRows]:
+        """The captures that may count on a day, given by its index; all if it is negative. CHUNK_PAGES at a time."""
+        starts, firsts, links = (self._arrays[f"history.{name}"] for name in ("start", "first", "link"))
+        chunks = -(-self.pages // CHUNK_PAGES)
+        bits = len(self._arrays["history.words"]) << 6
+        limits = zip((starts, firsts, links), (bits, self.count, self.links), strict=True)
+        if any(len(each) != chunks or int(each.max(initial=0)) > limit for each, limit in limits):
+            raise self.damaged()
+        if self.longest > min(self.links, bits + len(self.graph.links)):  # a link is copied, or takes a bit
+            raise self.damaged()
+        for chunk in range(chunks):
+            low = chunk * CHUNK_PAGES
+            references = store_links(self.graph, self.number, low, min(CHUNK_PAGES, self.pages - low), len(self.days))
+            found, rows = self._read(int(starts[chunk]), references, until)
+            number, start, passed = (rows[:, part] for part in range(3))
+            before = int(firsts[chunk])
+            yield CaptureRows(found, before + number, before + start, int(links[chunk]) + passed)
+
+    def _read(self, position: int, references: References, until: int) -> tuple[Captures, NDArray[np.int64]]:
+        out, rows = empty_captures(0, 0), np.zeros((0, 3), np.int64)
+        given = self._coded, np.int64(position), references, self.pages, until
+        count, links, total, end = read_captures(*given, out, rows)
+        if end < 0 or total > self.count or links > self.links:
+            raise self.damaged()
+        out, rows = empty_captures(count, links), np.zeros((count, 3), np.int64)
+        read_captures(*given, out, rows)
+        out.first[count] = links
+        if int(out.day.max(initial=0)) >= len(self.days):
+            raise self.damaged()
+        return out, rows
+
+    def text_column(self, name: str) -> "HistoryTexts | None":
+        """The texts of captures of one kind, None if neither captures nor the store have any."""
+        own = {f"{name}.{part}": self._arrays[f"history.{name}.{part}"] for part in TEXT_PARTS}
+        rows, stored = own[f"{name}.pages"], len(self._arrays[f"{name}.pages"]) > 0
+        if not stored and not len(rows):
+            return None
+        return HistoryTexts(self.graph.texts.column(name) if stored else None, TextColumn(own, name), rows)
+
+    def weights(self, rows: CaptureRows) -> NDArray[np.float32]:
+        """The weights of the links of captures, empty if all are 1."""
+        weights = self._arrays["history.weight"]
+        if not len(weights):
+            return np.zeros(0, np.float32)
+        sizes = np.diff(rows.captures.first)
+        at = np.repeat(rows.first_link - rows.captures.first[:-1], sizes) + np.arange(int(sizes.sum()))
+        if int(at.max(initial=0)) >= len(weights):
+            raise self.damaged()
+        return weights[at].astype(np.float32)
+
+    def damaged(self) -> CociteError:
+        """The error for captures that can't be read."""
+        return self._arrays.damaged()
+
+
+class HistoryTexts:
+    """A column of texts by capture. A capture has the text of the next newer one, unless it has its own."""
+
+    def __init__(self, stored: TextColumn | None, own: TextColumn, rows: NDArray[np.uint32]) -> None:
+        self._stored, self._own, self._rows = stored, own, rows
+
+    def of(self, rows: CaptureRows, stored_pages: NDArray[np.int64]) -> list[str | None]:
+        """The texts of captures; `stored_pages` are the numbers of their pages in the store, -1 for others."""
+        known = stored_pages[stored_pages >= 0]
+        first, count = (int(known.min()), int(np.ptp(known)) + 1) if len(known) else (0, 0)
+        stored = self._stored.between(first, count) if self._stored is not None and count else []
+        at = np.searchsorted(self._rows, rows.row.astype(np.uint32), side="right").astype(np.int64) - 1
+        found = list[str | None]()
+        for place, begin, page in zip(at.tolist(), rows.first_row.tolist(), stored_pages.tolist(), strict=True):
+            if place >= 0 and self._rows[place] >= begin:
+                found.append(self._own[int(self._rows[place])] or None)
+            else:
+                found.append(stored[page - first] if stored and page >= 0 else None)
+        return found
+
+
+def store_links(graph: Graph, numbers: NDArray[np.uint32], low: int, count: int, days: int) -> References:
+    """The links of the store that captures of pages [low, low + count) are compared with, in the history's numbers.
+
+    A page's repeated links are put where their blocks are, as they were on the page.
+    """
+    first, stop = (int(each) for each in np.searchsorted(numbers, np.array([low, low + count], np.uint32)))
+    starts, targets, attributes = np.zeros(count + 1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32)
+    if first < stop:
+        own, targets, attributes = graph.links.read_lists(graph.links.out, first, stop - first, True)
+        repeats, sizes = graph.links.repeats, np.diff(own)
+        begin, end = rows_of(repeats.page, first, stop - first)
+        if begin < end:
+            pages = np.concatenate([np.repeat(np.arange(first, stop), sizes), repeats.page[begin:end].astype(np.int64)])
+            targets = np.concatenate([targets, repeats.target[begin:end]])
+            attributes = np.concatenate([attributes, repeats.attribute[begin:end]])
+            some = np.isin(pages, repeats.page[begin:end])
+            order = np.lexsort((np.where(some, attributes & np.uint32((1 << 24) - 1), 0), pages))
+            targets, attributes = targets[order], attributes[order]
+            sizes = np.bincount(pages - first, minlength=stop - first)
+        places = numbers[first:stop].astype(np.int64) - low
+        starts[places + 1] = sizes
+    if len(targets) and int(targets.max()) >= len(numbers):
+        raise graph.damaged()
+    return References(low, days - 1, np.cumsum(starts), numbers[targets].astype(np.uint32), attributes.copy())
+
+
+def empty_captures(count: int, links: int) -> Captures:
+    """Room for captures."""
+    return Captures(
+        page=np.zeros(count, np.uint32),
+        day=np.zeros(count, np.uint32),
+        facts=np.zeros(count, np.uint64),
+        lead=np.zeros(count, np.uint32),
+        before=np.zeros(count, np.uint32),
+        first=np.zeros(count + 1, np.int64),
+        target=np.zeros(links, np.uint32),
+        attribute=np.zeros(links, np.uint32),
+    )
+
+
+def history_of(graph: Graph) -> CaptureHistory | None:
+    """The captures of a store, None if it keeps only the newest."""
+    return CaptureHistory(graph) if "history.shape" in graph.arrays.base else None
