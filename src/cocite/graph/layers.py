@@ -9,7 +9,7 @@ pass over their keys.
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
@@ -352,6 +352,24 @@ class LayeredArrays(Arrays):
         found[order] = (ordered.astype(np.uint64) << np.uint64(32)) + np.uint64(1 << 31) + rank.astype(np.uint64)
         found.flags.writeable = False
         return found
+
+
+def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
+    """The layers that came after an older state of a store, by its id; None if the store was built anew since."""
+    if state not in arrays.ids:
+        return None
+    layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
+    for at, layer in enumerate(layers):
+        if state == layer.manifest["id"]:
+            return layers[at + 1 :]
+        if state in layer.manifest.get("states", ()):  # a state within a layer that was merged counts as before it
+            return layers[at:]
+    return layers
+
+
+def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
+    """The pages that some layers list in arrays such as `record.page`, ascending."""
+    return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
 
 
 def _fixed(values: Values) -> Values:
