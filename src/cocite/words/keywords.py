@@ -112,7 +112,7 @@ def follow_keywords(stored: OpenedWords, folder: Path, changed: ChangedPages) ->
     order = np.lexsort((known, row))
     order = order[known[order] >= 0]
     starts = np.searchsorted(row[order], np.arange(len(chosen) + 1)).astype(np.int64)
-    rows = {"starts": starts, "ids": known[order].astype(np.uint32), "counts": counts[order]}
+    rows: Arrays = {"starts": starts, "ids": known[order].astype(np.uint32), "counts": counts[order]}
     parts: list[Arrays] = [{"page": changed.pages, **{f"keywords.{name}": values for name, values in rows.items()}}]
     if RECENT in stored.side.files:
         parts.insert(0, stored.part(RECENT))
