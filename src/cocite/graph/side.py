@@ -273,11 +273,14 @@ def drop_side(graph: Graph, name: str, what: str) -> None:
             remove_others(side, name)
 
 
-def is_left_over(graph: Graph, name: str) -> bool:
-    """Whether there are side data of another generation, or of none: a command died before it had renewed them."""
+def is_left_over(graph: Graph, name: str, lagging: bool = False) -> bool:
+    """Whether there are side data of another state, or of none: a command died before it had renewed them.
+
+    With `lagging`, data that can still be read are none of these.
+    """
     with suppress(BadStore):
         if side := read_side(graph, name, "", stale=True):
-            return side.generation not in usable_states(graph, name)
+            return side.generation not in (usable_states(graph, name) if lagging else {graph.manifest["id"]})
     return bool(_folders(graph.path / FOLDER, name))
 
 

@@ -90,7 +90,7 @@ def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, m
     """Renew what a command left that died after it changed a store: words of removed pages must not stay."""
     graph = Graph(path)
     made = all((path / FOLDER / f"{name}.json").exists() for name in ("search", "vectors"))
-    left = any(is_left_over(graph, name) for name in (SEARCH.name, *OTHER_WORD_DATA))
+    left = any(is_left_over(graph, name, lagging=True) for name in (SEARCH.name, *OTHER_WORD_DATA))
     if left or (wanted and graph.texts and not made):
         renew_search(path, wanted, progress, memory)
 
