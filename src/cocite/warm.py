@@ -121,7 +121,9 @@ def steps(folder: Path) -> Iterator[Step]:
         records = folder / "pages.jsonl"
         records.write_text("".join(json.dumps(record) + "\n" for record in tiny_web()), "utf-8")
         cocite.build([records], store)
-        cocite.build([records], store, adding=True)
+        more = folder / "more.jsonl"
+        more.write_text(json.dumps({"url": "https://more.example/", "title": "word1", "links": [page]}), "utf-8")
+        cocite.build([more], store, adding=True)
 
     def call(work: Callable[[Any], object]) -> Callable[[], None]:
         def run() -> None:

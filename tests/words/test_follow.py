@@ -17,8 +17,8 @@ from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.words import changes
-from cocite.words.changes import ChangedPages, step
-from cocite.words.follow_vectors import changed_rows, taken
+from cocite.words.changes import ChangedPages, growth_level
+from cocite.words.follow_vectors import changed_rows, stored_rows
 from cocite.words.keywords import KEYWORDS, open_keywords, ready_keywords
 from cocite.words.make_vectors import make_vectors
 from cocite.words.relevance import RELEVANCE
@@ -49,8 +49,10 @@ def test_rows_of_changed_pages_are_those_of_all(pages: list[Page]) -> None:
     assert made["text_words"].tolist() == whole.text_words.tolist()
     assert made["home"].tolist() == whole.home.tolist()
     for name, stored in (("own", whole.pages), ("context", whole.context)):
-        ours = taken(Sparse.of(*(made[f"{name}.{part}"] for part in ("starts", "ids", "weights"))), every, 1 << 20)
-        theirs = taken(stored, every, 1 << 20)
+        ours = stored_rows(
+            Sparse.of(*(made[f"{name}.{part}"] for part in ("starts", "ids", "weights"))), every, 1 << 20
+        )
+        theirs = stored_rows(stored, every, 1 << 20)
         assert abs(ours - theirs).max() * SCALE < 4, name  # rounded twice
 
 
@@ -168,11 +170,11 @@ def test_a_damaged_part_is_reported_and_made_anew(place: Path) -> None:
 
 
 def test_popular_pages_follow_when_their_links_have_grown() -> None:
-    assert [step(n) for n in range(17)] == list(range(17))
-    steps = [step(n) for n in range(1, 3000)]
+    assert [growth_level(n) for n in range(17)] == list(range(17))
+    steps = [growth_level(n) for n in range(1, 3000)]
     assert steps == sorted(steps)
-    assert all(step(n) < step(n + n // 20 + 1) for n in range(1, 3000))
-    assert step(1000) == step(1010)
+    assert all(growth_level(n) < growth_level(n + n // 20 + 1) for n in range(1, 3000))
+    assert growth_level(1000) == growth_level(1010)
 
 
 def test_old_keywords_of_another_version_are_not_followed(place: Path) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
 FOLDER = "side"
-LAGGING = ("rank_", "relevance")  # how names of side data begin that are read with `lagging`
+LAGGING_NAMES = ("rank_", "relevance")  # how names of side data begin that are read with `lagging`
 Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OWN_NAME = re.compile(rf"({_NAME.pattern})(\.json|-[0-9a-f]{{8}})")  # in the folder
@@ -191,7 +191,7 @@ def move_sides(source: Graph, graph: Graph, names: list[str], lasting: str) -> N
 
 def usable_states(graph: Graph, name: str) -> Set[str]:
     """The states of a store whose side data of a name can be read."""
-    return graph.arrays.ids if name.startswith(LAGGING) else {graph.manifest["id"]}
+    return graph.arrays.ids if name.startswith(LAGGING_NAMES) else {graph.manifest["id"]}
 
 
 def _names(side: Path) -> list[str]:

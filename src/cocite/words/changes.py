@@ -50,7 +50,7 @@ class ChangedPages:
             few = now <= FEW_LINKS
             old = older(graph.arrays, layers)
             for at in np.flatnonzero(~few).tolist():
-                few[at] = step(int(now[at])) != step(in_degree_in(old, int(linked[at])))
+                few[at] = growth_level(int(now[at])) != growth_level(in_degree_in(old, int(linked[at])))
             linked = linked[few]
         return np.union1d(own, linked).astype(np.int64)
 
@@ -65,7 +65,7 @@ class ChangedPages:
         return list(texts_of_some(self.graph, self.pages, languages=True))
 
 
-def step(degree: int) -> int:
+def growth_level(degree: int) -> int:
     """A number that changes when a page's in-links have grown by a twentieth."""
     return degree if degree <= FEW_LINKS else int(FEW_LINKS * log2(degree / FEW_LINKS)) + FEW_LINKS
 

@@ -190,8 +190,11 @@ def context_words_of(
 
 
 def as_word_rows(rows: csr_array) -> WordRows:
-    """A matrix as kernels take it."""
-    return WordRows(rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), rows.data.astype(np.float32))
+    """A matrix as kernels take it; read-only, as one that is mapped: else they would be compiled for both."""
+    parts = rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), rows.data.astype(np.float32)
+    for part in parts:
+        part.flags.writeable = False
+    return WordRows(*parts)
 
 
 def write_sections(
@@ -269,9 +272,7 @@ def summed(
     """The heaviest words of the sum of each group of rows, of length 1, and `added` to it; again of length 1."""
     n = len(groups.starts) - 1
     ids, weights = np.zeros((n, MAX_CONTEXT_WORDS), np.uint32), np.zeros((n, MAX_CONTEXT_WORDS), np.float32)
-    more = WordRows(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32))
-    if added is not None:
-        more = as_word_rows(added)
+    more = as_word_rows(csr_array((n, len(scratch[0])), dtype=np.float32) if added is None else added)
     heaviest_words(groups, rows, more, scratch, ids, weights)
     some = weights > 0
     starts = np.concatenate([[0], some.sum(axis=1).cumsum()])

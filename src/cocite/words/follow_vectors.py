@@ -41,7 +41,7 @@ def changed_rows(graph: Graph, old: Vectors, changed: ChangedPages) -> Arrays:
     rows.data *= np.where(made.described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     lines, find = graph.texts.column("headings"), lru_cache(CACHED_TEXTS)(old.words.find)
     headings = headings_of(lambda page: cut_lines(lines[page]), find, old.rarity, old.stop)
-    same_name = taken(old.same_name, pages, graph.pages)
+    same_name = stored_rows(old.same_name, pages, graph.pages)
     context = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)
     found: Arrays = {"page": pages.astype(np.uint32), "text_words": made.text_words, "home": made.homes}
     return found | arrays_of(own=packed(rows), context=packed(context))
@@ -71,7 +71,7 @@ class ChangedRows:
 
     def of_pages(self, pages: NDArray[np.int64]) -> csr_array:
         """The words of any pages, each row of length 1."""
-        found = of_length_1(taken(self.old.pages, pages, len(self.old.words)))
+        found = of_length_1(stored_rows(self.old.pages, pages, len(self.old.words)))
         at = np.minimum(np.searchsorted(self.pages, pages), len(self.pages) - 1)
         new = self.pages[at] == pages
         both = stacked([found, self.rows])
@@ -92,7 +92,7 @@ class ChangedRows:
         return stacked(rows)
 
 
-def taken(matrix: Sparse, pages: NDArray[np.int64], columns: int) -> csr_array:
+def stored_rows(matrix: Sparse, pages: NDArray[np.int64], columns: int) -> csr_array:
     """Some rows of a stored matrix; a page that it doesn't have is empty."""
     known = np.minimum(pages, len(matrix.ends) - 1)
     first = matrix.starts[known]
