@@ -125,7 +125,7 @@ def unsure(vectors: object, whole: object) -> set[str]:
 
 
 def test_parts_are_merged_and_compaction_drops_them(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.graph.build.merge_layers.MAX_LAYERS", 3)
+    monkeypatch.setattr("cocite.words.vectors.MAX_PARTS", 3)
     draw, store = random.Random(5), place / "w"
     make(store, [page_of(draw, url) for url in (*LISTS, *SITES)])
     renew_search(store, wanted=True)

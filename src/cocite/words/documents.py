@@ -178,7 +178,7 @@ def link_texts_of(graph: Graph, pages: NDArray[np.int64], languages: bool) -> di
     columns = {name: graph.texts.column(name) for name in MAX_TEXTS}
     targets, texts = [np.zeros(0, np.uint32)], dict[str, list[str]]({name: [] for name in names})
     for page, low, high in zip(parents.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        lines = {name: cut_lines(column[page]) for name, column in columns.items()}
+        lines = {name: column.lines(page) for name, column in columns.items()}
         own = OutLinks(out.targets[low:high], out.blocks[low:high], out.flags[low:high])
         targets.append(add_texts(graph, page, own, wanted[low:high], lines, texts))
     made = {name: pa.array(values, pa.string()) for name, values in texts.items()}
@@ -204,7 +204,7 @@ def add_texts(
     places = {name: chosen.tolist() for name in MAX_TEXTS}
     places["headings"] = links.blocks[chosen].tolist()
     for name, own in lines.items():
-        texts[name] += [own[at] if 0 <= at < len(own) else "" for at in places[name]]
+        texts[name] += [own[at][:MAX_LINE_CHARACTERS] if 0 <= at < len(own) else "" for at in places[name]]
     if "languages" in texts:
         texts["languages"] += [language_of_list(graph.facts.language(page), lines)] * len(chosen)
     return links.targets[chosen]

@@ -39,8 +39,13 @@ def changed_rows(graph: Graph, old: Vectors, changed: ChangedPages) -> Arrays:
     made = ChangedRows(graph, old, changed)
     rows = pruned(made.with_neighbours(), MAX_WORDS)
     rows.data *= np.where(made.described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
-    lines, find = graph.texts.column("headings"), lru_cache(CACHED_TEXTS)(old.words.find)
-    headings = headings_of(lambda page: cut_lines(lines[page]), find, old.rarity, old.stop)
+    lines, words = graph.texts.column("headings"), old.words
+
+    def number_of(word: str) -> int | None:
+        found = int(words.find_all([word])[0])  # compiled: 30 times as fast as `find`
+        return found if found >= 0 else None
+
+    headings = headings_of(lambda page: cut_lines(lines[page]), number_of, old.rarity, old.stop)
     same_name = stored_rows(old.same_name, pages, graph.pages)
     context = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)
     found: Arrays = {"page": pages.astype(np.uint32), "text_words": made.text_words, "home": made.homes}

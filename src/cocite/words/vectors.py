@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 NO_PAGES = np.zeros(0, np.uint32)
 PART_SUFFIX = ".npz"  # of a file with the rows of changed pages
+MAX_PARTS = 4  # such files; opening one takes 3 ms
 MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those that count this share of the first one
 
 
@@ -86,17 +87,15 @@ class Vectors:
         pages, weights = heaviest_first(self.same_name, page)
         known = pages < len(self.text_words)  # a damaged file may name others
         if self.recent is not None:
-            known &= ~np.isin(pages, self.recent.gone)
+            known &= ~np.take(self.recent.gone, pages, mode="clip")
         return pages[known][:MAX_SAME_NAME], weights[known][:MAX_SAME_NAME]
 
     def most_similar(self, page: int, maximum: int) -> NDArray[np.uint32]:
         """The pages most similar to a page, among those that share its heaviest words."""
         pages, sums = self._having(self.columns, *self.of(page))
         if self.recent is not None:
-            stay, (more, more_sums) = (
-                ~np.isin(pages, self.recent.pages),
-                self._having(self.recent.columns, *self.of(page)),
-            )
+            stay = ~np.take(self.recent.changed, pages, mode="clip")
+            more, more_sums = self._having(self.recent.columns, *self.of(page))
             pages, sums = np.concatenate([pages[stay], more]), np.concatenate([sums[stay], more_sums])
         count = len(pages)
         if count > 4 * maximum:
@@ -129,7 +128,8 @@ class RecentRows:
     pages: NDArray[np.uint32]  # ascending
     rows: Sparse  # the words of each
     vocabulary: int
-    gone: NDArray[np.uint32]  # those that are gone
+    changed: NDArray[np.bool_]  # of all pages, which these are
+    gone: NDArray[np.bool_]  # and which of them are gone
 
     @cached_property
     def columns(self) -> Sparse:
@@ -197,8 +197,10 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
     text_words[pages], home[pages] = part["text_words"], part["home"]
     for each in (text_words, home):
         each.flags.writeable = False
-    gone = pages[stored.graph.array("page.kind")[pages] & GONE > 0]
-    recent = RecentRows(pages, Sparse.of(*(part[f"own.{name}"] for name in ROWS)), len(vectors.words), gone)
+    changed, gone = np.zeros(old + new, np.bool_), np.zeros(old + new, np.bool_)
+    changed[pages], gone[pages] = True, stored.graph.array("page.kind")[pages] & GONE > 0
+    own = Sparse.of(*(part[f"own.{name}"] for name in ROWS))
+    recent = RecentRows(pages, own, len(vectors.words), changed, gone)
     return replace(
         vectors,
         pages=with_rows("", "own"),
@@ -230,7 +232,7 @@ def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -
     names = sorted(name for name in stored.side.files if name.endswith(PART_SUFFIX))
     number = int(names[-1].removesuffix(PART_SUFFIX)) + 1 if names else 1
     sizes = [stored.side.files[name][0] for name in names] + [sum(values.nbytes for values in made.values())]
-    old = names[len(names) + 1 - max(1, layers_to_merge(sizes)) :]
+    old = names[len(names) + 1 - max(1, layers_to_merge(sizes, MAX_PARTS)) :]
     for name in old:
         (folder / name).unlink()
     write_part(folder / f"{number:06}{PART_SUFFIX}", [*map(stored.part, old), made])

@@ -18,13 +18,13 @@ from cocite.kernels.codec.look_up import find_position
 MAX_LAYERS = 20
 
 
-def layers_to_merge(sizes: list[int]) -> int:
-    """How many of the newest layers to merge, oldest first in `sizes`; 0 for none.
+def layers_to_merge(sizes: list[int], maximum: int | None = None) -> int:
+    """How many of the newest layers to merge, oldest first in `sizes`; 0 for none, or if there are few.
 
     As many as are not much larger than those after them: a link is then written again a few times in all, however many
     commits there are.
     """
-    if len(sizes) <= MAX_LAYERS:
+    if len(sizes) <= (MAX_LAYERS if maximum is None else maximum):
         return 0
     count, total = 1, sizes[-1]
     while count < len(sizes) and (count < 2 or sizes[-1 - count] <= 2 * total):
