@@ -13,8 +13,7 @@ each page. In memory are a range of listings (about `memory`), 16 bytes for each
 at most 144 bytes for each page. Of a page with more than SAMPLE_LINKS in-links a share is read, chosen by hash.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -281,26 +280,33 @@ def summed(
 
 def headings_of(
     lines: Callable[[int], list[str]],
-    number_of: Callable[[str], int | None],
+    numbers_of: Callable[[list[str]], Iterable[int]],
     rarity: NDArray[np.float64],
     stop: NDArray[Any],
 ) -> Callable[[NDArray[np.int64]], csr_array]:
     """A function that turns the headings of sections, page by page, into vectors of length HEADING_WEIGHT, or empty.
 
-    `lines` are the headings of a page, and `number_of` gives the number of a word.
+    `lines` are the headings of a page, and `numbers_of` gives the numbers of words, -1 for one that is unknown.
     """
+    read: dict[str, list[int]] = {}
 
-    @lru_cache(CACHED_TEXTS)
-    def read(text: str) -> list[int]:
-        numbers = (number_of(word) for word in terms_of(text))
-        known = {word for word in numbers if word is not None and rarity[word] > 0}
-        return sorted([word for word in known if not stop[word]] or known)
+    def read_all(texts: Iterable[str]) -> None:
+        if len(read) > CACHED_TEXTS:
+            read.clear()
+        terms = {text: terms_of(text) for text in dict.fromkeys(texts) if text not in read}
+        words = list(dict.fromkeys(word for some in terms.values() for word in some))
+        number = dict(zip(words, numbers_of(words), strict=True))
+        for text, some in terms.items():
+            known = {number[word] for word in some if number[word] >= 0 and rarity[number[word]] > 0}
+            read[text] = sorted([word for word in known if not stop[word]] or known)
 
     def rows(blocks: NDArray[np.int64]) -> csr_array:
-        found = []
+        texts = []
         for page, block in zip((blocks >> BLOCK_BITS).tolist(), (blocks & BLOCK_MASK).tolist(), strict=True):
             headings = lines(page)
-            found.append(read(headings[block]) if block < len(headings) else [])
+            texts.append(headings[block] if block < len(headings) else "")
+        read_all(texts)
+        found = [read[text] for text in texts]
         ids = np.array([word for row in found for word in row], np.int64)
         place = rarity[ids].astype(np.float32), ids, np.cumsum([0, *map(len, found)])
         headed = of_length_1(csr_array(place, shape=(len(found), len(rarity))))

@@ -95,7 +95,8 @@ def make_vectors(
     matrix.eliminate_zeros()
     matrix, same_name = of_length_1(matrix), names.same_name(graph.pages)
     lines, known = PageReader(lines_of(graph, "headings")), {word: at for at, word in enumerate(collected.words)}
-    headings = headings_of(lambda page: lines.take(page) or [], known.get, rarity, stop)
+    numbers = lambda words: [known.get(word, -1) for word in words]  # noqa: E731
+    headings = headings_of(lambda page: lines.take(page) or [], numbers, rarity, stop)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
         context = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
     rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
