@@ -151,7 +151,9 @@ def measure_words(records: Path, folder: Path) -> None:
     print(f"  compaction: {seconds(lambda: Compact(index=str(copy), quiet=True).do(no_progress))[0]:,.1f} s")
     whole, after = Graph(copy), Graph(store)
     asked = [page for page in range(0, whole.pages, 50) if whole.in_degree[page] > 1][:QUESTIONS]
-    compare(Web(whole), Web(after), asked, [after.find(whole.address(page)) for page in asked], ("auto",))
+    same = [after.find(whole.address(page)) for page in asked]
+    compare(Web(whole), Web(after), asked, same, ("auto", "auto(words=0,context=0)"))
+    gc.unfreeze()
     rmtree(store)
     rmtree(copy)
 

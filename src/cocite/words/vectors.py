@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 NO_PAGES = np.zeros(0, np.uint32)
 PART_SUFFIX = ".npz"  # of a file with the rows of changed pages
 MAX_PARTS = 4  # such files; opening one takes 3 ms
+MAX_RECENT_CANDIDATES = 1 << 12  # of these, pages that layers changed
 MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those that count this share of the first one
 
 
@@ -109,7 +110,8 @@ class Vectors:
         self, columns: Sparse, words: NDArray[np.uint32], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages that have some of the words, and what these add to their cosines."""
-        pages, sums = np.empty(MAX_CANDIDATES, np.uint32), np.empty(MAX_CANDIDATES)
+        room = MAX_CANDIDATES if columns is self.columns else MAX_RECENT_CANDIDATES
+        pages, sums = np.empty(room, np.uint32), np.empty(room)
         count = pages_with(columns, words, weights, pages, sums)
         return pages[:count], sums[:count]
 
