@@ -93,15 +93,18 @@ class Vectors:
 
     def most_similar(self, page: int, maximum: int) -> NDArray[np.uint32]:
         """The pages most similar to a page, among those that share its heaviest words."""
-        pages, sums = self._having(self.columns, *self.of(page))
+        own = self.of(page)
+        pages, sums = self._having(self.columns, *own)
         if self.recent is not None:
-            stay = ~np.take(self.recent.changed, pages, mode="clip")
-            more, more_sums = self._having(self.recent.columns, *self.of(page))
-            pages, sums = np.concatenate([pages[stay], more]), np.concatenate([sums[stay], more_sums])
+            sums[self.recent.changed[np.minimum(pages, len(self.recent.changed) - 1)]] = 0  # these have other rows
+            more, more_sums = self._having(self.recent.columns, *own)
+            pages, sums = np.concatenate([pages, more]), np.concatenate([sums, more_sums])
         count = len(pages)
         if count > 4 * maximum:
             highest = np.flatnonzero(sums >= np.partition(sums, count - maximum - 1)[count - maximum - 1])
             pages, sums = pages[highest], sums[highest]
+        if self.recent is not None:
+            pages, sums = pages[sums > 0], sums[sums > 0]
         found: NDArray[np.uint32] = pages[np.lexsort((pages, -sums))][: maximum + 1]
         others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
         return others[:maximum]
