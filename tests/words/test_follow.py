@@ -13,6 +13,7 @@ from hypothesis import given
 
 from cocite.errors import BadStore
 from cocite.graph.build.maintain import compact, remove
+from cocite.graph.side import is_being_made, only_one
 from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
@@ -180,3 +181,17 @@ def test_popular_pages_follow_when_their_links_have_grown() -> None:
 def test_old_keywords_of_another_version_are_not_followed(place: Path) -> None:
     make(place / "w", [Page("https://a.example/", "One", "two three")])
     assert not KEYWORDS.catch_up(Graph(place / "w"), {})
+
+
+def test_a_change_does_not_wait_for_keywords_that_are_being_made(place: Path) -> None:
+    draw, store = random.Random(8), place / "w"
+    make(store, [page_of(draw, url) for url in (*LISTS, *SITES)])
+    renew_search(store, wanted=True)
+    graph = Graph(store)
+    assert not is_being_made(graph, "keywords")
+    with only_one(graph, "keywords", "the keywords"):
+        assert is_being_made(graph, "keywords")
+        extend(store, [page_of(draw, "https://new.example/")])
+        assert renew_search(store, wanted=True) is not None
+    assert not is_being_made(graph, "keywords")
+    assert ready_keywords(Graph(store)).starts[-1] > 0

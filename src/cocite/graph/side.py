@@ -263,6 +263,18 @@ def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
         yield
 
 
+def is_being_made(graph: Graph, name: str) -> bool:
+    """Whether another command, or another thread of this one, makes side data of this name now."""
+    try:
+        with (graph.path / FOLDER / f".{name}.lock").open("r+") as lock:
+            lock_file(lock, wait=False)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 def drop_side(graph: Graph, name: str, what: str) -> None:
     """Remove side data of any generation: they may include removed pages."""
     side = graph.path / FOLDER

@@ -20,7 +20,7 @@ from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, no_progress, read_current
-from cocite.graph.side import FOLDER, drop_side, is_left_over
+from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over
 from cocite.graph.store import Graph
 from cocite.words.changes import ChangedPages
 from cocite.words.documents import FIELDS, document, documents
@@ -65,7 +65,8 @@ def renew_search(
     """
     graph, changes = Graph(path), dict[str, ChangedPages | None]()
     wanted = wanted and bool(graph.texts)
-    if not wanted or not followed(KEYWORDS, graph, changes):
+    making = wanted and any(is_being_made(graph, name) for name in ("keywords", "relevance"))
+    if not making and not (wanted and followed(KEYWORDS, graph, changes)):  # a server makes them in the background
         drop_side(graph, KEYWORDS.name, f"the {KEYWORDS.title}")
         drop_side(graph, "relevance", "the relevance of keywords")
     if not wanted:
