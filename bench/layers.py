@@ -1,19 +1,27 @@
 """What a commit costs, and what layers cost a question, by the size of the store.
 
-    python bench/layers.py                                  # 1 M and 10 M links
-    python bench/layers.py --pages 50000 500000 5000000     # and 100 M
+    python bench/layers.py                                        # 1 M and 10 M links
+    python bench/layers.py --pages 86000 860000 8600000           # and 100 M
+    python bench/layers.py --words shared/data/awesome/pages.jsonl.gz   # lists with words, by the command `add`
 
 For each size, the standard graph (generate.py) is built without its last 21,000 pages. Then it gets 20 layers of 1,000
 pages, and single pages. Commits are timed until the store is open again with them. Questions are asked in turns on the
 store with layers and on a compacted copy, which has the same pages; times are processor time.
+
+With --words, the store is built from page records with texts, and gets made-up lists of 20 links, taken from its own
+links: one at a time, and 1,000 at a time. Everything that `cocite add` does is timed, but for loading the program.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import gzip
+import json
+import random
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import copytree, rmtree
 from types import SimpleNamespace
@@ -23,7 +31,9 @@ import pyarrow as pa
 
 from cocite.graph.build.maintain import commit, compact
 from cocite.graph.build.passes import build
+from cocite.graph.generation import no_progress
 from cocite.graph.store import Graph
+from cocite.operations.store.build import Add, Build, Compact
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web
@@ -31,7 +41,9 @@ from generate import records, world_of
 from web_model import positions
 
 COMMITS, PAGES = 20, 1000
-METHODS = ("cocitation", "companion", "kleinberg", "proximity", "auto(words=0)")
+METHODS = (
+    "cocitation", "extended_cocitation", "companion", "kleinberg", "lli", "proximity", "whats_related", "auto(words=0)",
+)  # fmt: skip
 QUESTIONS = 200
 
 
@@ -93,23 +105,69 @@ def measure(pages: int, folder: Path) -> None:
     step = max(1, whole.pages // (2 * QUESTIONS))
     asked = [page for page in range(0, whole.pages, step) if whole.in_degree[page] > 1][:QUESTIONS]
     same = [after.find(whole.address(page)) for page in asked]
-    plain, layered = Web(whole), Web(after)
-    for call in METHODS:
+    compare(Web(whole), Web(after), asked, same, METHODS)
+    rmtree(store)
+    rmtree(copy)
+
+
+def compare(plain: Web, layered: Web, asked: list[int], same: list[int], calls: Sequence[str]) -> None:
+    """Ask the same questions in turns on a store without layers and on one with them."""
+    for call in calls:
         median_ms(plain, call, asked[:20])
         median_ms(layered, call, same[:20])
         rounds = [(median_ms(plain, call, asked), median_ms(layered, call, same)) for _ in range(5)]
         one, other = (min(each[i] for each in rounds) for i in (0, 1))
         print(f"  {call}: {one:.3f} ms without layers, {other:.3f} ms with them: {other / one:.2f} ×")
+
+
+def measure_words(records: Path, folder: Path) -> None:
+    """Add made-up lists to a store with words."""
+    store, drawn = folder / "words.cocite", random.Random(1)
+    rmtree(store, ignore_errors=True)
+    Build(sources=(str(records),), output=str(store), quiet=True).do(no_progress)
+    with gzip.open(records) as lines:
+        links = [link for line in lines for link in json.loads(line).get("links", ()) if isinstance(link, dict)]
+    gc.freeze()  # what the benchmark itself has in memory isn't looked at again
+    print(f"{len(Graph(store)):,} pages with words, {len(Graph(store).links):,} links")
+
+    def add(name: str, count: int) -> tuple[float, float]:
+        file = folder / "more.jsonl"
+        with file.open("w") as out:
+            for number in range(count):
+                some = [{**link, "block": at // 10} for at, link in enumerate(drawn.sample(links, 20))]
+                page = {"url": f"https://{name}{number}.example/", "title": f"List {number}", "links": some}
+                print(json.dumps(page | {"headings": ["First", "Second"]}), file=out)
+        return seconds(lambda: Add(sources=(str(file),), index=str(store), quiet=True).do(no_progress))
+
+    for _ in range(3):
+        add("load", 1)  # loads everything
+    for count, turns in ((1, 20), (10, 5), (100, 5), (1000, 3)):
+        some = [add(f"new{count}-{turn}-", count) for turn in range(turns)]
+        cpu, clock = (statistics.median(each[i] for each in some) for i in (0, 1))
+        print(f"  {count:,} page(s): {1e3 * cpu:,.0f} ms of processor time, {1e3 * clock:,.0f} ms by the clock")
+    copy = store.with_suffix(".compact")
+    rmtree(copy, ignore_errors=True)
+    copytree(store, copy)
+    print(f"  compaction: {seconds(lambda: Compact(index=str(copy), quiet=True).do(no_progress))[0]:,.1f} s")
+    whole, after = Graph(copy), Graph(store)
+    asked = [page for page in range(0, whole.pages, 50) if whole.in_degree[page] > 1][:QUESTIONS]
+    same = [after.find(whole.address(page)) for page in asked]
+    compare(Web(whole), Web(after), asked, same, ("auto", "auto(words=0,context=0)"))
+    gc.unfreeze()
     rmtree(store)
     rmtree(copy)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, nargs="+", default=[50_000, 500_000])
+    parser.add_argument("--pages", type=int, nargs="+", default=[86_000, 860_000])
+    parser.add_argument("--words", type=Path)
     parser.add_argument("--folder", type=Path, default=Path("bench/data"))
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
+    if given.words:
+        measure_words(given.words, given.folder)
+        return
     for pages in given.pages:
         measure(pages, given.folder)
 

@@ -121,7 +121,9 @@ def steps(folder: Path) -> Iterator[Step]:
         records = folder / "pages.jsonl"
         records.write_text("".join(json.dumps(record) + "\n" for record in tiny_web()), "utf-8")
         cocite.build([records], store)
-        cocite.build([records], store, adding=True)
+        more = folder / "more.jsonl"
+        more.write_text(json.dumps({"url": "https://more.example/", "title": "word1", "links": [page]}), "utf-8")
+        cocite.build([more], store, adding=True)
 
     def call(work: Callable[[Any], object]) -> Callable[[], None]:
         def run() -> None:
@@ -270,8 +272,8 @@ def empty_web() -> Any:
     kept = {name: kind for name, kind in TYPE_OF.items() if not name.startswith("alias.")}
     web = Web(Graph.from_arrays({name: mapped(np.zeros(sizes.get(name, 1), kind)) for name, kind in kept.items()}))
     weights, home = mapped(np.ones(1, np.uint16)), mapped(np.zeros(1, np.uint8))
-    rows = Sparse(mapped(np.arange(2)), mapped(np.zeros(1, np.uint32)), weights)
-    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), home, rows, rows, home)
+    rows = Sparse.of(mapped(np.arange(2)), mapped(np.zeros(1, np.uint32)), weights)
+    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), home, rows, rows, home, mapped(np.zeros(1)))
     web.__dict__["vectors"] = vectors
     return web
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore
 from cocite.graph.generation import Progress, no_progress
-from cocite.graph.side import list_sides
+from cocite.graph.side import list_sides, usable_states
 from cocite.graph.store import Graph
 from cocite.pages.stop_lists import stop_addresses
 
@@ -143,7 +143,7 @@ class Web:
 
     def has(self, part: str) -> bool:
         """Whether side data such as `search` or `relevance` is stored and fresh."""
-        return any(fresh for _, fresh in list_sides(self.graph.path, self.graph.manifest["id"], part))
+        return any(fresh for _, fresh in list_sides(self.graph.path, usable_states(self.graph, part), part))
 
     def rank(self, by: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: as stored, else computed now and not stored."""

@@ -43,8 +43,10 @@ def test_clicks(own: Path, place: Path) -> None:
 def test_added_anew_and_as_json(own: Path, place: Path) -> None:
     log = place / "log.txt"
     log.write_text(f"{LIST};{NEWS};{OTHER};<;{LIST}\n{LIST};{LIST}\nalone\n")
-    for clicks, more in ((3, ()), (6, ()), (3, ("--anew",))):
-        ran = run("clicks", log, "-i", own, "--json", *more)
+    again = place / "again.txt"
+    again.write_text(f"{log.read_text()}\n")
+    for clicks, file, more in ((3, log, ()), (3, log, ()), (6, again, ()), (6, log, ()), (3, log, ("--anew",))):
+        ran = run("clicks", file, "-i", own, "--json", *more)
         assert (ran.code, json.loads(ran.out)["clicks"]) == (0, clicks)
     found = json.loads(ran.out)
     assert found["read"]["rows"] == 3
@@ -81,7 +83,9 @@ def test_from_python(own: Path, place: Path) -> None:
     assert len(web.clicks) == 0
     assert web.add_clicks(place / "log") == (1, 12, 1, {"page that is not in the store": 1})
     assert web.clicks.total == 12
-    assert web.add_clicks([str(place / "log")]).clicks == 24
+    assert web.add_clicks([str(place / "log")]).skipped["file that was counted before"] == 1
+    (place / "more").write_text(f"{LIST}\t{NEWS}\t1\n")
+    assert web.add_clicks([str(place / "log"), str(place / "more")]).clicks == 13
     assert web.add_clicks(place / "log", anew=True, kind="transitions").clicks == 12
     assert web.related(LIST, "whats_related", links=0)[0].url == NEWS
 

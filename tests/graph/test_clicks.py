@@ -17,7 +17,7 @@ from cocite.errors import BadStore
 from cocite.graph import clicks as clicks_module
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
-from cocite.graph.clicks import Clicks, add_clicks, open_clicks
+from cocite.graph.clicks import Clicks, add_clicks, add_files, open_clicks
 from cocite.graph.side import write_side
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
@@ -200,6 +200,57 @@ def test_damage_is_not_hidden_by_a_change(store: Path) -> None:
     assert [fault.where for fault in check(store)] == ["side/clicks"]
     with pytest.raises(BadStore, match="count them again"):
         open_clicks(Graph(store))
+
+
+def test_clicks_that_come_later_cost_what_they_bring(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cocite.graph.build.merge_layers.MAX_LAYERS", 3)
+    graph, truth = Graph(store), Counter[tuple[str, str]]()
+    for turn in range(12):
+        source, target = NAMES[turn % 4], NAMES[(turn * turn + 1) % 6]
+        if source == target:
+            continue
+        truth[source, target] += turn
+        there = {file.name: file.stat().st_ino for file in (store / "side").glob("clicks-*/page.bin")}
+        kept = add_clicks(Graph(store), [click(source, target, turn)], ReadReport())
+        now = {file.name: file.stat().st_ino for file in (store / "side").glob("clicks-*/page.bin")}
+        assert there in ({}, now), "what was there is not written again"
+        assert (kept.pairs, kept.clicks) == (len(truth), sum(truth.values()))
+        assert len(list((store / "side").glob("clicks-*/*.npz"))) <= 4
+    for turn, change in enumerate((lambda: None, lambda: extend(store, [page(D, A)]), lambda: compact(store))):
+        change()
+        graph = Graph(store)
+        clicks = open_clicks(graph)
+        for url in NAMES:
+            found = {target: times for (source, target), times in truth.items() if source == url}
+            assert {each: steps for each, (steps, _) in after(clicks, graph, url).items()} == found, turn
+            came = {source: times for (source, target), times in truth.items() if target == url}
+            assert {each: steps for each, (steps, _) in before(clicks, graph, url).items()} == came, turn
+        assert check(store) == []
+    assert len(list((store / "side").glob("clicks-*/*.npz"))) == 0, "compaction folds them"
+
+
+def test_a_file_counts_once(store: Path) -> None:
+    one, other = bytes(16), bytes(range(16))
+    for digests, total in (([one], 1), ([one], 1), ([one, other], 2), ([other, other], 2), ([b"", b""], 4)):
+        report = ReadReport()
+        kept = add_files(Graph(store), [(digest, [click(A, B, 1)]) for digest in digests], report)
+        assert (kept.clicks, open_clicks(Graph(store)).total) == (total, total)
+    for change in (lambda: extend(store, [page(D, A)]), lambda: compact(store), lambda: remove([C], store)):
+        change()
+        assert add_files(Graph(store), [(one, [click(A, B, 1)])], ReadReport()).trails == 0
+    assert add_files(Graph(store), [(one, [click(A, B, 9)])], ReadReport(), anew=True).clicks == 9
+
+
+def test_damage_of_later_clicks_is_reported(store: Path) -> None:
+    for _ in range(2):
+        add_clicks(Graph(store), [click(A, B, 3)], ReadReport())
+    [file] = (store / "side").glob("clicks-*/*.npz")
+    raw = file.read_bytes()
+    for wrong in (raw[:-1], raw[:80] + bytes([raw[80] ^ 1]) + raw[81:]):
+        file.write_bytes(wrong)
+        with pytest.raises(BadStore, match="damaged: count the clicks again"):
+            open_clicks(Graph(store))
+        assert [fault.where for fault in check(store)] == ["side/clicks"]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -160,3 +162,50 @@ def test_joined_arrays(tmp_path: Path) -> None:
     for start, part in zip(places, (values, values, values[:3], values), strict=True):
         assert np.array_equal(both[start : start + len(part)], part)
     assert (tmp_path / "one.bin").read_bytes() == values.tobytes(), "writing makes a private copy"
+
+
+def test_dates_of_the_future_and_clocks_that_go_backwards(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://clock.example/"
+    extend(store, [page(url, "https://one.example/", captured="2095-01-01")])
+    assert Graph(store).facts.captured(Graph(store).find(url)) > 3_900_000_000
+    extend(store, [page(url, "https://two.example/", captured="2026-01-01")])
+    graph = Graph(store)
+    assert [graph.address(int(at)) for at in graph.links_from(graph.find(url)).targets] == ["https://one.example/"]
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> Clock:
+            return cls(1971, 1, 1, tzinfo=UTC)
+
+    monkeypatch.setattr("cocite.graph.build.commit.datetime", Clock)
+    extend(store, [page(url, "https://three.example/")])
+    graph = Graph(store)
+    assert graph.manifest["built"].startswith("1971") or graph.arrays.layers[-1].manifest["built"].startswith("1971")
+    assert [graph.address(int(at)) for at in graph.links_from(graph.find(url)).targets] == ["https://three.example/"]
+    assert check(store) == []
+
+
+def test_a_page_that_comes_twice_in_one_commit(store: Path) -> None:
+    url = "https://twice.example/"
+    extend(
+        store,
+        [
+            page(url, "https://new.example/", captured="2021-01-01"),
+            page(url, "https://old.example/", captured="2020-01-01"),
+        ],
+    )
+    graph = Graph(store)
+    assert [graph.address(int(at)) for at in graph.links_from(graph.find(url)).targets] == ["https://new.example/"]
+    assert graph.get("https://old.example/") is None
+    assert check(store) == []
+
+
+def test_names_of_new_pages_alone_can_be_read(store: Path) -> None:
+    """As compaction does, when there are more new pages than it reads at a time."""
+    extend(store, [page(f"https://more{n}.example/", f"https://other{n}.example/") for n in range(40)])
+    graph = Graph(store)
+    first = graph.arrays.base.pages + 3
+    data, offsets = graph.names.keys(first, graph.pages - first)
+    ends = offsets.tolist()
+    keys = [data[start:end].tobytes() for start, end in pairwise(ends)]
+    assert keys == [graph.names.key(number) for number in range(first, graph.pages)]

@@ -20,14 +20,14 @@ ROBIN, EAGLE = "https://robin.example/", "https://eagle.example/"
 RELATED = f"/api/related?url={ROBIN}&method=cocitation&k=100"
 
 
-def add_eagle(store: Path) -> None:
+def add_eagle(store: Path, title: str = "More") -> None:
     """A list that has an eagle beside the robin, as `cocite add` adds it."""
     from cocite.graph.build.maintain import add
     from cocite.graph.build.passes import BuildOptions
     from cocite.sources.records import ReadReport
     from cocite.words.search import renew_search
 
-    page = Page("https://more.example/", "More", links=[Link(ROBIN, "Robin", 0), Link(EAGLE, "Eagle", 0)])
+    page = Page("https://more.example/", title, links=[Link(ROBIN, "Robin", 0), Link(EAGLE, "Eagle", 0)])
     add([Records([page])], store, ReadReport(), BuildOptions(memory=64 << 20, threads=1))  # type: ignore[list-item]
     renew_search(store, True)
 
@@ -60,7 +60,7 @@ def test_the_path_is_watched(own: Path) -> None:
         task = asyncio.create_task(server.service.watcher.watch(60.0 if look else 0.02))
         await asyncio.sleep(0.1)
         assert server.service.web is before  # nothing has changed
-        await asyncio.to_thread(add_eagle, own)
+        await asyncio.to_thread(add_eagle, own, f"Looked at: {look}")
         if look:
             server.service.watcher.check_now()
         for _ in range(600):

@@ -141,7 +141,7 @@ def commits(
     """Requests to write whose commits wait for an event, and are noted."""
     done, go = list[list[str]](), asyncio.Event()
 
-    def commit(_: Path, kind: str, items: list[str]) -> None:
+    def commit(_: Path, kind: str, items: list[str], ids: dict[str, bytes]) -> None:
         done.append([kind, *items])
         if fail in items and fail:
             raise BadStore(f"no room for {fail}")
@@ -152,6 +152,7 @@ def commits(
 
     monkeypatch.setattr(writes, "commit", commit)
     monkeypatch.setattr(writes, "run_in_thread", run)
+    monkeypatch.setattr(writes, "is_compaction_due", lambda _: False)
     return writes.Writes(place, Log(io.BytesIO()), lambda: None), done, go
 
 
@@ -195,3 +196,40 @@ def test_too_much_waiting_is_refused(monkeypatch: pytest.MonkeyPatch, place: Pat
         await own.write("pages", "f", 90)
 
     asyncio.run(work())
+
+
+def test_clicks_count_once(own: Path, server: Asking) -> None:
+    """The same content again is the same request, unless each has an id of its own."""
+    clicks = b"https://robin.example/\thttps://wren.example/\t5\n"
+    for key, total in (("", 5), ("", 5), ("one", 10), ("one", 10), ("two", 15)):
+        headers = {"idempotency_key": key} if key else {}
+        assert send(server, "POST", "/api/clicks", clicks, authorization=BEARER, **headers).status == 200
+        assert open_clicks(Graph(own)).total == total, key
+
+
+def test_write_routes_are_described(server: Asking) -> None:
+    described = server.get("/openapi.json").json
+    for path, verb in (("/api/pages", "post"), ("/api/pages", "delete"), ("/api/clicks", "post")):
+        about = described["paths"][path][verb]
+        assert about["summary"] and about["security"] == [{"write_key": []}]
+        assert "example" in about["responses"]["200"]["content"]["application/json"]
+        assert "requestBody" in about or about["parameters"][0]["name"] == "url"
+    assert described["components"]["securitySchemes"]["write_key"]["scheme"] == "bearer"
+
+
+def test_large_layers_are_compacted_in_the_background(
+    own: Path, server: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writes, "is_compaction_due", lambda path: "layers" in Graph(path).manifest)
+    assert send(server, "POST", "/api/pages", lines(RECORD), authorization=BEARER).status == 200
+    assert Graph(own).manifest["layers"] == 1, "it is acknowledged before"
+
+    async def wait() -> None:
+        for _ in range(600):
+            if "layers" not in Graph(own).manifest or any(line["event"] == "not compacted" for line in server.log):
+                break
+            await asyncio.sleep(0.1)
+
+    server.run(wait())
+    assert Graph(own).manifest.get("layers", 0) == 0
+    assert Graph(own).get(EAGLE) is not None

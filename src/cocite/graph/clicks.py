@@ -5,15 +5,19 @@
     key, key_end      u1, u8: their keys, one after another, and where each ends
     steps, later      f8: clicks from the one to the other; times the other was seen some pages later in one session
     back              u4: the places of the pairs, in the order of the other page
+    counted           u1: the digests, 16 bytes each, of the files that were counted: none counts twice
 
-A store that was changed has other page numbers: then pairs are found again by name, and those of removed pages are
-dropped. Nothing that is kept grows with the number of pages. Version 1 had fingerprints, `from` and `to`, instead of
-names; clicks of pages that share a fingerprint are dropped.
+Clicks that come later are in files of their own, NUMBER.npz with the same arrays, until these are merged. So counting
+costs what it brings. Layers don't change page numbers: the files stay, unless a page of theirs is gone or leads
+elsewhere. A store that was built anew has other page numbers: then pairs are found again by name, and those of removed
+pages are dropped. Nothing that is kept grows with the number of pages. Version 1 had fingerprints, `from` and `to`,
+instead of names; clicks of pages that share a fingerprint are dropped. Version 2 had no further files, and no digests.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from shlex import quote
@@ -23,7 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore
-from cocite.graph.arrays import rows_of
+from cocite.graph.arrays import GONE, rows_of
+from cocite.graph.generation import digest
+from cocite.graph.layers import layers_since, pages_in
 from cocite.graph.side import FOLDER, SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
@@ -31,7 +37,12 @@ from cocite.sources.clicks import Trail
 from cocite.sources.records import ReadReport
 
 SIDE_NAME = "clicks"
-CLICKS_VERSION = 2
+CLICKS_VERSION = 3
+PART_SUFFIX = ".npz"
+DIGEST_BYTES = 16
+MAX_VERIFIED_BYTES = 16 << 20  # larger ones aren't read before more are added; their checksums stay
+MAX_REMEMBERED_FILES = 1 << 16  # whose digests are kept: the newest
+COUNTED_BEFORE = "file that was counted before"
 WINDOW_PAGES = 10  # pages of a session at this distance, or closer, were seen together
 MAX_GATHERED_PAIRS = 1 << 20  # pairs that are gathered before equal ones are added up
 CACHED_ADDRESSES = 1 << 20  # addresses whose pages are cached while reading: logs repeat them
@@ -59,12 +70,15 @@ class Beside(NamedTuple):
 class Clicks:
     """The clicks of one generation of a store. It can be shared among threads."""
 
-    def __init__(self, graph: Graph, pairs: PagePairs, back: NDArray[np.uint32] | None = None) -> None:
-        self._graph, self._pairs, self._back = graph, pairs, back
+    def __init__(
+        self, graph: Graph, pairs: PagePairs, back: NDArray[np.uint32] | None = None, more: Sequence[PagePairs] = ()
+    ) -> None:
+        """`more` are those that were counted later."""
+        self._graph, self._parts, self._backs = graph, [pairs, *more], [back, *([None] * len(more))]
 
     def __len__(self) -> int:
         """The number of pairs of pages."""
-        return len(self._pairs.source)
+        return len((_sum(*self._parts) if len(self._parts) > 1 else self._parts[0]).source)
 
     def __repr__(self) -> str:
         return f"<Clicks of {self._graph.path} {len(self):,} pairs of pages, {self.total:,.0f} clicks>"
@@ -72,26 +86,43 @@ class Clicks:
     @cached_property
     def total(self) -> float:
         """All clicks from one page to another."""
-        return float(self._pairs.steps.sum())
+        return float(sum(part.steps.sum() for part in self._parts))
 
     def after(self, page: int) -> Beside:
         """Where people went from a page."""
-        low, high = rows_of(self._pairs.source, page)
-        return self._checked(*(part[low:high] for part in self._pairs[1:]))
+        found = []
+        for part in self._parts:
+            low, high = rows_of(part.source, page)
+            found.append(self._checked(*(column[low:high] for column in part[1:])))
+        return _added_up(found)
 
     def before(self, page: int) -> Beside:
         """From where people came to a page."""
-        order, targets = self._by_target
-        low, high = rows_of(targets, page)
-        source, _, steps, later = (part[order[low:high]] for part in self._pairs)
-        return self._checked(source, steps, later)
+        found = []
+        for part, (order, targets) in zip(self._parts, self._by_target, strict=True):
+            low, high = rows_of(targets, page)
+            source, _, steps, later = (column[order[low:high]] for column in part)
+            found.append(self._checked(source, steps, later))
+        return _added_up(found)
 
     @cached_property
-    def _by_target(self) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        order = np.lexsort((self._pairs.source, self._pairs.target)) if self._back is None else self._back
-        if len(order) != len(self) or (len(order) and int(order.max()) >= len(self)):
-            raise _unusable(self._graph)
-        return order.astype(np.uint32, copy=False), self._pairs.target[order]
+    def _by_target(self) -> list[tuple[NDArray[np.uint32], NDArray[Any]]]:
+        found = []
+        for part, back in zip(self._parts, self._backs, strict=True):
+            order = np.lexsort((part.source, part.target)) if back is None else back
+            if len(order) != len(part.source) or (len(order) and int(order.max()) >= len(order)):
+                raise _unusable(self._graph)
+            found.append((order.astype(np.uint32, copy=False), part.target[order]))
+        return found
+
+    def has(self, source: int, target: int) -> bool:
+        """Whether there are clicks from one page to another."""
+        found = False
+        for part in self._parts:
+            low, high = rows_of(part.source, source)
+            at = low + int(np.searchsorted(part.target[low:high], target))
+            found |= at < high and int(part.target[at]) == target
+        return found
 
     def _checked(self, pages: NDArray[Any], steps: Counts, later: Counts) -> Beside:
         """A damaged file may hold anything: pages exist, and counts can be computed with."""
@@ -99,6 +130,16 @@ class Clicks:
         if (len(pages) and int(pages.max()) >= self._graph.pages) or not ((counts >= 0) & (counts < np.inf)).all():
             raise _unusable(self._graph)
         return Beside(pages, steps, later)
+
+
+def _added_up(parts: list[Beside]) -> Beside:
+    """What several parts have for one page."""
+    some = [part for part in parts if len(part.pages)]
+    if len(some) < 2:
+        return some[0] if some else parts[0]
+    pages, of = np.unique(np.concatenate([part.pages for part in some]), return_inverse=True)
+    steps, later = (np.concatenate(columns) for columns in list(zip(*some, strict=True))[1:])
+    return Beside(pages, *(np.bincount(of, counts, len(pages)).astype(np.float64) for counts in (steps, later)))
 
 
 class Kept(NamedTuple):
@@ -115,18 +156,107 @@ def add_clicks(graph: Graph, trails: Iterable[Trail], report: ReadReport, anew: 
 
     Where no trail can be used, nothing is changed.
     """
-    pairs, used = _count_trails(graph, trails, report)
-    if not used:
+    return add_files(graph, [(b"", trails)], report, anew)
+
+
+def add_files(
+    graph: Graph, files: Iterable[tuple[bytes, Iterable[Trail]]], report: ReadReport, anew: bool = False
+) -> Kept:
+    """As `add_clicks`, of files with digests. One that was counted before is skipped, unless its digest is empty."""
+    counted = [(content, *_count_trails(graph, trails, report)) for content, trails in files]
+    if not any(used for _, _, used in counted):
         return Kept(0, 0.0, 0, dict(report.skipped))
     with only_one(graph, SIDE_NAME, "the clicks"):
-        if not anew and (side := _read(graph)) is not None:
-            pairs = _sum(_numbered(graph, side), pairs)
-        _keep(graph, pairs)
-    return Kept(len(pairs.source), float(pairs.steps.sum()), used, dict(report.skipped))
+        side = None if anew else _read(graph)
+        known = set() if side is None else {bytes(row) for row in _counted(side)}
+        fresh = dict[bytes, tuple[PagePairs, int]]()
+        for number, (content, pairs, used) in enumerate(counted):
+            if content and (content in known or content in fresh):
+                report.skip(COUNTED_BEFORE, f"file {number + 1} of {len(counted)}")
+            else:
+                fresh[content or b"%d" % number] = pairs, used
+        trails = sum(used for _, used in fresh.values())
+        pairs = _sum(_pairs([]), *(pairs for pairs, _ in fresh.values()))
+        digests = [content for content in fresh if len(content) == DIGEST_BYTES]
+        if side is not None and trails and (clicks := _in_place(graph, side)) is not None:
+            about = _append(graph, side, clicks, pairs, digests)
+        elif side is not None and not trails:
+            return Kept(int(side.about["pairs"]), float(side.about["clicks"]), 0, dict(report.skipped))
+        else:
+            old = [] if side is None else [_numbered(graph, side)]
+            about = _keep(graph, _sum(*old, pairs), [*sorted(known), *digests])
+    return Kept(about["pairs"], about["clicks"], trails, dict(report.skipped))
+
+
+def _in_place(graph: Graph, side: SideData) -> Clicks | None:
+    """Stored clicks by the page numbers that they have; None if they have to be numbered anew."""
+    if sum(file.stat().st_size for file in side.folder.iterdir()) < MAX_VERIFIED_BYTES and any(side.faults()):
+        raise _unusable(graph)
+    layers = layers_since(graph.arrays, side.generation)
+    if layers is None or side.about["version"] == 1:
+        return None
+    if layers:
+        moved = pages_in(layers, "alias.page", "fact.page").astype(np.int64)
+        moved = moved[(graph.array("page.kind")[moved] & GONE > 0) | np.isin(moved, pages_in(layers, "alias.page"))]
+        if any(np.isin(moved, table["named"]).any() for table in _tables(side)):
+            return None
+    return _opened(graph, side)
+
+
+def _tables(side: SideData) -> Iterator[dict[str, NDArray[Any]]]:
+    """The arrays of stored clicks, and of those that were counted later."""
+    yield {name: side.array(name) for name in side.arrays}
+    for name in _part_names(side):
+        size, expected = side.files[name]
+        try:
+            data = (side.folder / name).read_bytes()
+            if len(data) != size or digest(data) != expected:
+                raise ValueError("checksum")
+            with np.load(BytesIO(data)) as found:
+                yield {each: found[each] for each in found.files}
+        except (OSError, ValueError, KeyError) as error:
+            raise BadStore(f"{side.folder / name} is damaged: count the clicks again, with --anew") from error
+
+
+def _part_names(side: SideData) -> list[str]:
+    return sorted(name for name in side.files if name.endswith(PART_SUFFIX))
+
+
+def _counted(side: SideData) -> NDArray[np.uint8]:
+    """The digests of the files that were counted."""
+    parts = [table["counted"] for table in _tables(side) if "counted" in table]
+    return np.concatenate([np.zeros(0, np.uint8), *parts]).reshape(-1, DIGEST_BYTES)
+
+
+def _append(graph: Graph, side: SideData, clicks: Clicks, pairs: PagePairs, digests: list[bytes]) -> dict[str, Any]:
+    """Put more pairs beside stored ones, in a file of their own."""
+    from cocite.graph.build.merge_layers import layers_to_merge
+
+    names, new = _part_names(side), sum(not clicks.has(*pair) for pair in zip(*pairs[:2], strict=True))
+    about = side.about | {"version": CLICKS_VERSION, "pairs": side.about["pairs"] + new}
+    about["clicks"] += float(pairs.steps.sum())
+    made = _arrays(graph, pairs, digests)
+    sizes = [side.files[name][0] for name in names] + [sum(values.nbytes for values in made.values())]
+    merged = names[len(names) + 1 - max(1, layers_to_merge(sizes)) :]
+    if merged:
+        tables = [table for name, table in zip(["", *names], _tables(side), strict=True) if name in merged]
+        known = [bytes(row) for table in tables for row in table["counted"].reshape(-1, DIGEST_BYTES)]
+        made = _arrays(graph, _sum(*map(_pairs_of, tables), pairs), [*known, *digests])
+
+    def make(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        for name in merged:
+            (folder / name).unlink()
+        number = int(names[-1].removesuffix(PART_SUFFIX)) + 1 if names else 1
+        with (folder / f"{number:06}{PART_SUFFIX}").open("xb") as file:
+            np.savez(file, allow_pickle=False, **made)
+        return about, {}
+
+    write_side(graph, SIDE_NAME, make, old=side)
+    return about
 
 
 def renew_clicks(path: Path) -> None:
-    """After a store was changed: number its clicks by its new pages, without those of removed pages.
+    """After a store was changed: have its clicks follow, without those of removed pages.
 
     Damaged clicks stay as they are: the store is OK, and reading its clicks raises the error.
     """
@@ -135,10 +265,15 @@ def renew_clicks(path: Path) -> None:
     graph = Graph(path)
     with suppress(BadStore), only_one(graph, SIDE_NAME, "the clicks"):
         side = _read(graph)
-        if side is not None and side.generation != graph.manifest["id"]:
-            _keep(graph, _numbered(graph, side))
-        elif side is not None:  # the same pages were added again, after a command was killed at this point
+        if side is None:
+            return
+        if side.generation == graph.manifest["id"]:  # the same pages were added again, after a command was killed here
             remove_others(path / FOLDER, SIDE_NAME, side.folder)
+        elif _in_place(graph, side) is not None:
+            about = side.about
+            write_side(graph, SIDE_NAME, lambda _: (about, {}), old=side)
+        else:
+            _keep(graph, _numbered(graph, side), [bytes(row) for row in _counted(side)])
 
 
 def open_clicks(graph: Graph) -> Clicks:
@@ -146,12 +281,22 @@ def open_clicks(graph: Graph) -> Clicks:
     side = _read(graph)
     if side is None:
         return Clicks(graph, _pairs([]))
-    if side.generation != graph.manifest["id"]:
+    if side.generation != graph.manifest["id"] or side.about["version"] == 1:
         return Clicks(graph, _numbered(graph, side))
-    arrays = [side.array(name) for name in ("page", "other", "steps", "later", "back")]
-    if len(set(map(len, arrays))) != 1:
+    return _opened(graph, side)
+
+
+def _opened(graph: Graph, side: SideData) -> Clicks:
+    base, *more = _tables(side)
+    if "back" not in base or any(
+        len(set(map(len, (*_pairs_of(table), table["back"])))) != 1 for table in (base, *more)
+    ):
         raise _unusable(graph)
-    return Clicks(graph, PagePairs(*arrays[:4]), arrays[4])
+    return Clicks(graph, _pairs_of(base), base["back"], [_pairs_of(table) for table in more])
+
+
+def _pairs_of(table: dict[str, NDArray[Any]]) -> PagePairs:
+    return PagePairs(*(table[name] for name in ("page", "other", "steps", "later")))
 
 
 def _again(graph: Graph) -> str:
@@ -229,7 +374,7 @@ def _sum(*parts: PagePairs) -> PagePairs:
 def _read(graph: Graph) -> SideData | None:
     """The side data of any generation, if there are any."""
     side = read_side(graph, SIDE_NAME, _again(graph), stale=True)
-    if side is not None and side.about.get("version") not in (1, CLICKS_VERSION):
+    if side is not None and side.about.get("version") not in range(1, CLICKS_VERSION + 1):
         raise _unusable(graph, "of another version")
     return side
 
@@ -240,29 +385,39 @@ def _numbered(graph: Graph, side: SideData) -> PagePairs:
     Pages that are aliases by now count as their targets. Every byte is verified: what is written anew has checksums of
     its own.
     """
-    names, find = (
-        (("from", "to"), _find_fingerprints) if side.about["version"] == 1 else (("page", "other"), _find_names)
-    )
-    known = PagePairs(*(side.array(name) for name in (*names, "steps", "later")))
-    if len(set(map(len, known))) != 1 or any(side.faults()):
+    if any(side.faults()):
+        raise _unusable(graph)
+    return _sum(_pairs([]), *(_numbered_table(graph, table, side.about["version"]) for table in _tables(side)))
+
+
+def _numbered_table(graph: Graph, table: dict[str, NDArray[Any]], version: int) -> PagePairs:
+    names, find = (("from", "to"), _find_fingerprints) if version == 1 else (("page", "other"), _find_names)
+    try:
+        known = PagePairs(*(table[name] for name in (*names, "steps", "later")))
+    except KeyError as error:
+        raise _unusable(graph) from error
+    if len(set(map(len, known))) != 1:
         raise _unusable(graph)
     pages = np.unique(np.concatenate((known.source, known.target)))
-    number = find(graph, side, pages)
+    number = find(graph, table, pages)
     source, target = (number[np.searchsorted(pages, ends)] for ends in known[:2])
     kept = (source >= 0) & (target >= 0) & (source != target)
-    return _sum(PagePairs(*(part[kept] for part in (source, target, known.steps, known.later))))
+    return PagePairs(*(part[kept] for part in (source, target, known.steps, known.later)))
 
 
-def _find_names(graph: Graph, side: SideData, pages: NDArray[Any]) -> NDArray[np.int64]:
+def _find_names(graph: Graph, table: dict[str, NDArray[Any]], pages: NDArray[Any]) -> NDArray[np.int64]:
     """The pages of a graph that have the names of stored pages, -1 where there is none."""
-    keys, ends = side.array("key").tobytes(), [0, *side.array("key_end").tolist()]
-    if not np.array_equal(side.array("named"), pages) or len(ends) != len(pages) + 1:
+    try:
+        keys, ends, named = table["key"].tobytes(), [0, *table["key_end"].tolist()], table["named"]
+    except KeyError as error:
+        raise _unusable(graph) from error
+    if not np.array_equal(named, pages) or len(ends) != len(pages) + 1:
         raise _unusable(graph)
     found = (graph.names.find_key(keys[start:end]) for start, end in pairwise(ends))
     return np.array([page if page < 0 else graph.alias_target(page) for page in found], np.int64)
 
 
-def _find_fingerprints(graph: Graph, side: SideData, wanted: NDArray[Any]) -> NDArray[np.int64]:
+def _find_fingerprints(graph: Graph, _: dict[str, NDArray[Any]], wanted: NDArray[Any]) -> NDArray[np.int64]:
     """The pages that have fingerprints, -1 where there is none or more than one."""
     order = np.argsort(graph.fingerprints, kind="stable")
     stored = graph.fingerprints[order]
@@ -272,13 +427,20 @@ def _find_fingerprints(graph: Graph, side: SideData, wanted: NDArray[Any]) -> ND
     return number
 
 
-def _keep(graph: Graph, pairs: PagePairs) -> None:
-    """Put pairs of page numbers beside the store."""
+def _keep(graph: Graph, pairs: PagePairs, digests: list[bytes]) -> dict[str, Any]:
+    """Put pairs of page numbers beside the store, in the place of all that were there."""
+    about = {"version": CLICKS_VERSION, "pairs": len(pairs.source), "clicks": float(pairs.steps.sum())}
+    arrays = _arrays(graph, pairs, digests[-MAX_REMEMBERED_FILES:])
+    write_side(graph, SIDE_NAME, lambda _: (about, arrays))
+    return about
+
+
+def _arrays(graph: Graph, pairs: PagePairs, digests: list[bytes]) -> dict[str, NDArray[Any]]:
+    """Pairs of page numbers as they are stored."""
     source, target, steps, later = pairs
     named = np.unique(np.concatenate((source, target)))
     keys = [graph.names.key(page) for page in named.tolist()]
     arrays = {"page": source, "other": target, "named": named, "key": np.frombuffer(b"".join(keys), np.uint8)}
     arrays |= {"key_end": np.cumsum([len(key) for key in keys], dtype=np.uint64), "steps": steps, "later": later}
     arrays["back"] = np.lexsort((source, target)).astype(np.uint32)
-    about = {"version": CLICKS_VERSION, "pairs": len(source), "clicks": float(steps.sum())}
-    write_side(graph, SIDE_NAME, lambda _: (about, arrays))
+    return arrays | {"counted": np.frombuffer(b"".join(digests), np.uint8)}

@@ -12,6 +12,7 @@ import errno
 import hashlib
 import io
 import json
+import mmap
 import os
 import re
 import shutil
@@ -180,12 +181,14 @@ def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
     dtype = np.dtype(entry["type"])
     expected = int(entry["length"]) * dtype.itemsize
     try:
-        size = file.stat().st_size
-        if size != expected:
-            raise BadStore(f"{file} has {size:,} bytes instead of {expected:,}: the store is damaged; build it again")
-        if not expected:
-            return empty_array(dtype)
-        return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
+        with open(file, "rb", buffering=0) as opened:  # noqa: PTH123 - a store has a hundred files: paths take time
+            size = os.fstat(opened.fileno()).st_size
+            if size != expected:
+                why = f"{file} has {size:,} bytes instead of {expected:,}"
+                raise BadStore(f"{why}: the store is damaged; build it again")
+            if not expected:
+                return empty_array(dtype)
+            return np.frombuffer(mmap.mmap(opened.fileno(), expected, access=mmap.ACCESS_READ), dtype)
     except OSError as error:
         raise cannot_read(file, error) from error
 

@@ -5,11 +5,13 @@ for a code of that length are written as an escape code followed by the raw symb
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+MAX_CACHED_CODES = 64
 MAX_CODE_BITS = 12  # 2^12 entries of four bytes stay in the first-level cache
 
 
@@ -34,19 +36,25 @@ class Code:
     @classmethod
     def from_lengths(cls, lengths: NDArray[np.uint8]) -> Self:
         """The canonical code with these lengths: this is all that a store has to keep of it."""
-        lengths = np.asarray(lengths, np.uint8)
-        used = lengths[lengths > 0].astype(np.int64)
-        if used.max(initial=0) > MAX_CODE_BITS or (1 << (MAX_CODE_BITS - used)).sum() > 1 << MAX_CODE_BITS:
-            raise ValueError("not the code lengths of a prefix code")
-        codes = np.zeros(len(lengths), np.uint32)
-        # Unused codes decode as the escape with length 0 bits: decoders treat length 0 as damage.
-        table = np.zeros(1 << MAX_CODE_BITS, np.uint32)
-        place = 0  # of a code in the table, were its first bit the highest
-        for length, symbol in sorted((int(length), symbol) for symbol, length in enumerate(lengths) if length):
-            codes[symbol] = reverse = int(format(place, f"0{MAX_CODE_BITS}b")[::-1], 2)
-            table[reverse :: 1 << length] = symbol << 4 | length
-            place += 1 << (MAX_CODE_BITS - length)
-        return cls(lengths, codes, table)
+        return cls(*_code(np.asarray(lengths, np.uint8).tobytes()))
+
+
+@lru_cache(MAX_CACHED_CODES)  # every layer has the codes of its base
+def _code(raw: bytes) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]]:
+    """The lengths, codes and table of a code."""
+    lengths = np.frombuffer(raw, np.uint8).copy()
+    used = lengths[lengths > 0].astype(np.int64)
+    if used.max(initial=0) > MAX_CODE_BITS or (1 << (MAX_CODE_BITS - used)).sum() > 1 << MAX_CODE_BITS:
+        raise ValueError("not the code lengths of a prefix code")
+    codes = np.zeros(len(lengths), np.uint32)
+    # Unused codes decode as the escape with length 0 bits: decoders treat length 0 as damage.
+    table = np.zeros(1 << MAX_CODE_BITS, np.uint32)
+    place = 0  # of a code in the table, were its first bit the highest
+    for length, symbol in sorted((int(length), symbol) for symbol, length in enumerate(lengths) if length):
+        codes[symbol] = reverse = int(format(place, f"0{MAX_CODE_BITS}b")[::-1], 2)
+        table[reverse :: 1 << length] = symbol << 4 | length
+        place += 1 << (MAX_CODE_BITS - length)
+    return lengths, codes, table
 
 
 def limited_lengths(weights: NDArray[np.int64]) -> NDArray[np.uint8]:

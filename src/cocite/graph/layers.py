@@ -9,7 +9,7 @@ pass over their keys.
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +48,7 @@ PAGE_TABLES = {"alias": ("target",), "near": ("representative",), "repeat": ("ta
 ENTRY_POINTS = ("out.skip.bit", "out.skip.before", "out.skip.attribute"), ("out.long.target", "out.long.place")
 MAPPED = {"out.words", "in.words", "out.weight", "best.parent", "sample.parent", *ENTRY_POINTS[0], *ENTRY_POINTS[1]}
 """Arrays of a layer that are mapped as they are, so they begin at a page of memory."""
+MAX_KNOWN_LAYERS = 256  # whose manifests are kept
 Values = NDArray[Any]
 Pages = NDArray[np.uint32]
 
@@ -74,7 +75,8 @@ class Layer:
         """Open a layer that `CURRENT` names. Raises BadStore with what to do."""
         file = store / name.file
         try:
-            manifest = read_layer_manifest(store, name)
+            known, verified = _verified(store, name)
+            manifest = verified or read_layer_manifest(store, name)
             raw = np.memmap(file, np.uint8, "r").view(np.ndarray)
             arrays = {name: _slice(raw, entry) for name, entry in manifest["arrays"].items()}
             layer = cls(manifest, arrays, file)
@@ -82,9 +84,25 @@ class Layer:
             raise cannot_read(file, error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise damaged_layer(file) from error
-        if wrong := next(changed_small_arrays(arrays, manifest["arrays"]), ""):
+        if not verified and (wrong := next(changed_small_arrays(arrays, manifest["arrays"]), "")):
             raise damaged_layer(file, f" ({wrong} doesn't match its checksum)")
+        _manifests[known] = manifest
+        if len(_manifests) > MAX_KNOWN_LAYERS:
+            _manifests.pop(next(iter(_manifests)))
         return layer
+
+
+_manifests: dict[tuple[Any, ...], dict[str, Any]] = {}  # of layers that were opened and verified, by their files
+
+
+def _verified(store: Path, name: LayerName) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+    """What identifies a layer's file, and its manifest, if it was verified: a commit opens a store several times."""
+    try:
+        about = (store / name.file).stat()
+    except OSError:
+        return (), None
+    known = (str(store), *name, about.st_ino, about.st_size, about.st_mtime_ns)
+    return known, _manifests.get(known)
 
 
 def _slice(raw: NDArray[np.uint8], entry: dict[str, Any]) -> Values:
@@ -352,6 +370,24 @@ class LayeredArrays(Arrays):
         found[order] = (ordered.astype(np.uint64) << np.uint64(32)) + np.uint64(1 << 31) + rank.astype(np.uint64)
         found.flags.writeable = False
         return found
+
+
+def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
+    """The layers that came after an older state of a store, by its id; None if the store was built anew since."""
+    if state not in arrays.ids:
+        return None
+    layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
+    for at, layer in enumerate(layers):
+        if state == layer.manifest["id"]:
+            return layers[at + 1 :]
+        if state in layer.manifest.get("states", ()):  # a state within a layer that was merged counts as before it
+            return layers[at:]
+    return layers
+
+
+def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
+    """The pages that some layers list in arrays such as `record.page`, ascending."""
+    return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
 
 
 def _fixed(values: Values) -> Values:

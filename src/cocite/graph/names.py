@@ -313,7 +313,7 @@ class PageNames:
         """The keys of pages [first, first + count)."""
         try:
             base = max(0, min(count, self._base.pages - first))
-            data, offsets = read_keys(self.index.names, first, base)
+            data, offsets = read_keys(self.index.names, first if base else 0, base)
             if self._new is None or base == count:
                 return data, offsets
             keys = [self._new.key(page) for page in range(first + base, first + count)]

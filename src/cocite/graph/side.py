@@ -3,9 +3,10 @@
 web.cocite/side/NAME.json         its description, generation and parameters; replaced atomically
 web.cocite/side/NAME-XXXXXXXX/    its files: arrays as in a generation, or whatever its maker writes
 
-It belongs to one state of the store: after an `add` it is stale, and reading it fails. While layers are added to one
-base, page numbers stay the same: a reader that can do without the newest pages reads older data too (`lagging`). Clicks
-can't be computed again: they are kept by name. No store needs side data to be opened.
+It belongs to one state of the store: after an `add` it is stale until it has followed, and reading it fails. Following
+takes a new folder with links to the old files, and a few files more. While layers are added to one base, page numbers
+stay the same: a reader that can do without the newest pages reads older data too (`lagging`). Clicks can't be computed
+again: they are kept by name. No store needs side data to be opened.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
 FOLDER = "side"
-LAGGING_PREFIX = "rank_"  # names of side data that are read with `lagging`
+LAGGING_NAMES = ("rank_", "relevance")  # how names of side data begin that are read with `lagging`
 Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OWN_NAME = re.compile(rf"({_NAME.pattern})(\.json|-[0-9a-f]{{8}})")  # in the folder
@@ -84,10 +85,17 @@ class SideData:
             yield f"the files of {self.folder} cannot be verified ({error})"
 
 
-def write_side(graph: Graph, name: str, make: Callable[[Path], tuple[dict[str, Any], dict[str, NDArray[Any]]]]) -> None:
+def write_side(
+    graph: Graph,
+    name: str,
+    make: Callable[[Path], tuple[dict[str, Any], dict[str, NDArray[Any]]]],
+    old: SideData | None = None,
+) -> None:
     """Make side data in a new folder, then replace the old side data of this name.
 
-    `make` gets the folder, for files of its own, and returns notes and arrays. If it fails, nothing has changed.
+    `make` gets the folder, for files of its own, and returns notes and arrays. If it fails, nothing has changed. With
+    `old`, the folder has the files of older data at first: those that `make` leaves there stay part of it. It may
+    remove or replace them, but never write to them.
     """
     assert _NAME.fullmatch(name), name
     side = graph.path / FOLDER
@@ -98,19 +106,37 @@ def write_side(graph: Graph, name: str, make: Callable[[Path], tuple[dict[str, A
     folder.mkdir()
     writer = Writer(folder)
     try:
+        linked = {} if old is None else link_files(old, folder)
         about, arrays = make(folder)
+        kept = {} if old is None else {array: entry for array, entry in old.arrays.items() if array not in arrays}
+        for array in arrays if old else ():
+            (folder / f"{array}.bin").unlink(missing_ok=True)  # a link: writing to it would change the old file
         writer.append_all(arrays.items())
         writer.close()
-        own = {f"{array}.bin" for array in writer.arrays}
+        own = {f"{array}.bin" for array in (*writer.arrays, *kept)}
         made = [file for file in sorted(folder.iterdir()) if file.name not in own and file.suffix != ".lock"]
-        files = {file.name: [file.stat().st_size, file_digest(file)] for file in made}
-        for each in (*made, folder, side):  # the folder is there before anything names it
+        known = {file: old.files[file.name] for file in made if old and linked.get(file.name) == file.stat().st_ino}
+        files = {file.name: known.get(file) or [file.stat().st_size, file_digest(file)] for file in made}
+        for each in (*(file for file in made if file not in known), folder, side):  # there before anything names it
             sync_folder(each)
     except BaseException:
         writer.abandon()
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    _replace(side, name, SideData(folder, about, writer.arrays, files, graph.manifest["id"]))
+    _replace(side, name, SideData(folder, about, kept | writer.arrays, files, graph.manifest["id"]))
+
+
+def link_files(old: SideData, folder: Path) -> dict[str, int]:
+    """Put the files of older side data into a new folder; returns which file each is. A link costs no reading."""
+    for file in (*(f"{name}.bin" for name in old.arrays), *old.files):
+        if Path(file).name != file:
+            raise BadStore(f"{old.folder} is damaged: it names the file {file!r:.100}; remove it")
+        try:
+            os.link(old.folder / file, folder / file)
+        except OSError:  # a disk without links, or a file that is not there: copying says so
+            shutil.copyfile(old.folder / file, folder / file)
+            sync_folder(folder / file)
+    return {file: (folder / file).stat().st_ino for file in old.files}
 
 
 def _replace(side: Path, name: str, data: SideData) -> None:
@@ -127,15 +153,14 @@ def _replace(side: Path, name: str, data: SideData) -> None:
 def copy_sides(graph: Graph, target: Path, lasting: str, copy: Callable[[Path, Path], None]) -> list[str]:
     """Copy the side data of a graph's state, and the `lasting` ones of any, to another store; returns the names.
 
-    Ranks may be of the same base with fewer layers.
+    Ranks and relevance may be of the same base with fewer layers.
 
     Only files of the folder itself are copied: a description may name any path.
     """
     side, copied = graph.path / FOLDER, []
     for name in _names(side):
         data = read_side(graph, name, "the command that made it", stale=True)
-        usable = graph.arrays.ids if name.startswith(LAGGING_PREFIX) else {graph.manifest["id"]}
-        if data is None or (data.generation not in usable and name != lasting):
+        if data is None or (data.generation not in usable_states(graph, name) and name != lasting):
             continue
         if data.folder not in _folders(side, name):
             raise BadStore(f"{side / name}.json is damaged: it names the folder {data.folder.name!r:.100}; remove it")
@@ -162,6 +187,11 @@ def move_sides(source: Graph, graph: Graph, names: list[str], lasting: str) -> N
     for name in {*_names(side)} - {*names, lasting}:
         if is_left_over(graph, name):
             drop_side(graph, name, f"the {name}")
+
+
+def usable_states(graph: Graph, name: str) -> Set[str]:
+    """The states of a store whose side data of a name can be read."""
+    return graph.arrays.ids if name.startswith(LAGGING_NAMES) else {graph.manifest["id"]}
 
 
 def _names(side: Path) -> list[str]:
@@ -233,6 +263,18 @@ def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
         yield
 
 
+def is_being_made(graph: Graph, name: str) -> bool:
+    """Whether another command, or another thread of this one, makes side data of this name now."""
+    try:
+        with (graph.path / FOLDER / f".{name}.lock").open("r+") as lock:
+            lock_file(lock, wait=False)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 def drop_side(graph: Graph, name: str, what: str) -> None:
     """Remove side data of any generation: they may include removed pages."""
     side = graph.path / FOLDER
@@ -243,11 +285,14 @@ def drop_side(graph: Graph, name: str, what: str) -> None:
             remove_others(side, name)
 
 
-def is_left_over(graph: Graph, name: str) -> bool:
-    """Whether there are side data of another generation, or of none: a command died before it had renewed them."""
+def is_left_over(graph: Graph, name: str, lagging: bool = False) -> bool:
+    """Whether there are side data of another state, or of none: a command died before it had renewed them.
+
+    With `lagging`, data that can still be read are none of these.
+    """
     with suppress(BadStore):
         if side := read_side(graph, name, "", stale=True):
-            return bool(side.generation != graph.manifest["id"])
+            return side.generation not in (usable_states(graph, name) if lagging else {graph.manifest["id"]})
     return bool(_folders(graph.path / FOLDER, name))
 
 

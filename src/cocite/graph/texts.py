@@ -6,7 +6,7 @@ has the 32-bit lengths of its texts, then the texts. A list of texts is stored a
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from heapq import merge
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, Arrays, rows_of
 from cocite.graph.generation import Writer
-from cocite.graph.layers import LayeredArrays
+from cocite.graph.layers import LayeredArrays, layers_since, pages_in
 
 FRAME_BYTES = 16 << 10  # text per frame: small enough that reading one title costs some 20 µs
 MAX_FRAME_BYTES = 1 << 30
@@ -79,14 +79,8 @@ class PageTexts:
 
         None if the store was built anew since: then page numbers have changed too.
         """
-        if state not in self._arrays.ids:
-            return None
-        layers = self._arrays.layers if isinstance(self._arrays, LayeredArrays) else []
-        later = [layer.manifest["id"] for layer in layers]  # a state within a layer that was merged counts as before it
-        newer = layers[later.index(state) + 1 :] if state in later else layers
-        if state == self._arrays.manifest["id"]:
-            newer = []
-        return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer["record.page"] for layer in newer)]))
+        newer = layers_since(self._arrays, state)
+        return None if newer is None else pages_in(newer, "record.page")
 
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
@@ -177,11 +171,18 @@ class LayeredColumn(TextColumn):
         ]
         self._arrays = arrays
 
+    @cached_property
+    def _decided(self) -> frozenset[int]:
+        """The pages about which any layer decides."""
+        return frozenset(page for decided, _ in self._layers for page in decided.tolist())
+
     def __len__(self) -> int:
         return len(self._arrays[f"{self._name}.pages"])
 
     def _part(self, page: int) -> TextColumn | None:
         """The column of the newest layer that decides about a page; None: the base's."""
+        if page not in self._decided:
+            return None
         for decided, column in reversed(self._layers):
             low, high = rows_of(decided, page)
             if low < high:

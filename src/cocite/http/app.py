@@ -48,7 +48,7 @@ from cocite.http.responses import (
 )
 from cocite.http.service import Service
 from cocite.http.similar import SimilarQuestion
-from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, spooled
+from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, request_id, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
 from cocite.serving.threads import RefusedRequest, run_in_thread
@@ -125,7 +125,7 @@ def make_app(service: Service) -> FastAPI:
             query_values(request.scope["query_string"], {})
             async with spooled(request, WRITTEN_FILES[kind]) as (file, size):
                 counted = await run_in_thread(partial(count, file))
-                await writes.write(kind, str(file), size)
+                await writes.write(kind, str(file), size, request_id(request))
             return Reply(200, to_json(counted))
 
         async def remove(request: Request, exchange: Exchange) -> Response:
@@ -134,9 +134,35 @@ def make_app(service: Service) -> FastAPI:
             await writes.write("removals", url)
             return Reply(200, to_json({"removed": 1}))
 
-        route("/api/pages", "write", partial(write, "pages", count_pages), "POST")
-        route("/api/pages", "write", remove, "DELETE")
-        route("/api/clicks", "write", partial(write, "clicks", count_trails), "POST")
+        def writing(name: str, summary: str, **more: Any) -> dict[str, Any]:
+            extra = {"security": [{"write_key": []}], **more}
+            about = {"tags": ["writing"], "operation_id": name, "summary": summary}
+            return {**about, "responses": responses_of(name), "openapi_extra": extra}
+
+        sent = examples()["written"]
+        route(
+            "/api/pages", "write", partial(write, "pages", count_pages), "POST",
+            **writing("add_pages", "Add page records to the store.", requestBody=sent["pages"]),
+        )  # fmt: skip
+        route(
+            "/api/pages", "write", remove, "DELETE",
+            **writing("remove_page", "Remove a page from the store, for good.", parameters=[sent["url"]]),
+        )  # fmt: skip
+        route(
+            "/api/clicks", "write", partial(write, "clicks", count_trails), "POST",
+            **writing(
+                "add_clicks", "Count clicks into the store.", requestBody=sent["clicks"], parameters=[sent["key"]]
+            ),
+        )  # fmt: skip
+
+    def interface() -> dict[str, Any]:
+        """The description of all routes."""
+        found = app.openapi()
+        if service.settings.write_key:
+            about = "The key that the server was started with, see --write-key"
+            scheme = {"type": "http", "scheme": "bearer", "description": about}
+            found.setdefault("components", {})["securitySchemes"] = {"write_key": scheme}
+        return found
 
     async def health(*_: Any) -> Reply:
         if service.stopping:
@@ -179,8 +205,8 @@ def make_app(service: Service) -> FastAPI:
         route(path, "docs", handler)
 
     lasting("/methods", HTML, methods_page)
-    lasting("/docs", HTML, lambda: render("docs.html", schema=app.openapi()))
-    lasting("/openapi.json", JSON, lambda: to_json(app.openapi()))
+    lasting("/docs", HTML, lambda: render("docs.html", schema=interface()))
+    lasting("/openapi.json", JSON, lambda: to_json(interface()))
     if service.settings.study is not None:
         study = RatingStudy(service.settings.study)
         route("/study", "page", study.show)

@@ -1,13 +1,18 @@
 """Writing while serving: page records, removals and clicks, each on disk before it is acknowledged.
 
 A body is spooled to a file, so memory doesn't grow with it. What waits is committed together, by the operations that
-the command line has; then the server switches to the new generation. If too much waits, requests are refused.
+the command line has; then the server switches to the new generation. If too much waits, requests are refused. Layers
+that have become large are compacted by a process of low priority. What is sent meanwhile waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import subprocess
+import sys
 import tempfile
+import time
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -21,6 +26,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 from cocite.errors import BadSource, CociteError
+from cocite.graph.build.maintain import is_compaction_due
 from cocite.graph.generation import no_progress
 from cocite.http.front import BODY_SECONDS
 from cocite.log import Log
@@ -39,6 +45,10 @@ MAX_UNPACKED_AT_ONCE = 1 << 20
 MAX_WAITING_REQUESTS, MAX_WAITING_BYTES = 256, 256 << 20
 MAX_COMMITTED_TOGETHER = 100
 RETRY_SECONDS = 5
+COMPACT_PAUSE_SECONDS = 600.0
+"""How long compaction isn't tried again after it failed."""
+COMPACTING = "import os; getattr(os, 'nice', lambda _: None)(19); from cocite.cli import main; main()"
+MAX_WHY_CHARACTERS = 500
 
 
 @dataclass(eq=False)
@@ -48,6 +58,7 @@ class Write:
     kind: str
     item: str
     size: int
+    request_id: bytes
     done: asyncio.Future[None]
 
 
@@ -60,13 +71,17 @@ class Writes:
         self._waiting: deque[Write] = deque()
         self._bytes = 0
         self._task: asyncio.Task[None] | None = None
+        self._compact_from = 0.0  # when compaction may be tried again
 
-    async def write(self, kind: str, item: str, size: int = 0) -> None:
-        """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError."""
+    async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> None:
+        """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError.
+
+        Clicks of an id that was written before count as written; without one, those of the same content.
+        """
         if len(self._waiting) >= MAX_WAITING_REQUESTS or self._bytes + size > MAX_WAITING_BYTES:
             message, hint = "Too much waits to be written", f"Try again in {RETRY_SECONDS} s"
             raise RefusedRequest(503, "Busy", message, hint, RETRY_SECONDS)
-        write = Write(kind, item, size, asyncio.get_running_loop().create_future())
+        write = Write(kind, item, size, request_id, asyncio.get_running_loop().create_future())
         self._waiting.append(write)
         self._bytes += size
         if self._task is None or self._task.done():
@@ -74,6 +89,35 @@ class Writes:
         await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
 
     async def _commit_all(self) -> None:
+        await self._commit_waiting()
+        while await self._compact():
+            await self._commit_waiting()
+
+    async def _compact(self) -> bool:
+        """Compact the store in a process of its own, if it is due; returns whether requests may have waited for it."""
+        began = time.monotonic()
+        if began < self._compact_from or not await run_in_thread(partial(is_compaction_due, self._store)):
+            return False
+        command = [sys.executable, "-c", COMPACTING, "compact", "-i", str(self._store), "--quiet"]
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        try:
+            _, said = await process.communicate()
+        finally:
+            if process.returncode is None:  # the server stops: a compaction that dies leaves the store as it was
+                process.kill()
+        seconds = round(time.monotonic() - began, 3)
+        if process.returncode:
+            self._compact_from = time.monotonic() + COMPACT_PAUSE_SECONDS
+            why = said.decode("utf-8", "replace").strip()[-MAX_WHY_CHARACTERS:]
+            self._log.write("not compacted", "warning", seconds=seconds, why=why)
+        else:
+            self._log.write("compacted", seconds=seconds)
+            self._written()
+        return True
+
+    async def _commit_waiting(self) -> None:
         while self._waiting:
             first = self._waiting[0].kind
             same = takewhile(lambda each, kind=first: each.kind == kind, self._waiting)  # type: ignore[misc]
@@ -94,7 +138,8 @@ class Writes:
 
     async def _commit(self, kind: str, group: Sequence[Write]) -> Exception | None:
         try:
-            await run_in_thread(partial(commit, self._store, kind, [each.item for each in group]))
+            ids = {each.item: each.request_id for each in group if each.request_id}
+            await run_in_thread(partial(commit, self._store, kind, [each.item for each in group], ids))
         except Exception as error:
             level = "warning" if isinstance(error, CociteError) else "error"
             self._log.write("not written", level, kind=kind, requests=len(group), why=str(error) or repr(error))
@@ -103,15 +148,15 @@ class Writes:
         return None
 
 
-def commit(store: Path, kind: str, items: Sequence[str]) -> None:
+def commit(store: Path, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
     """Write items of one kind to a store, by the operation of the command line. Raises a CociteError."""
     given: dict[str, Any] = {"index": str(store), "quiet": True}
     if kind == "pages":
-        Add(sources=tuple(items), kind="records", **given).do(no_progress)
+        Add(sources=tuple(items), kind="records", compacts=False, **given).do(no_progress)
     elif kind == "removals":
         Remove(urls=tuple(items), **given).do(no_progress)
     else:
-        CountClicks(files=tuple(items), **given).do(no_progress)
+        CountClicks(files=tuple(items), request_ids=request_ids, **given).do(no_progress)
 
 
 # ------------------------------------------------------------------------------------------------ what was sent
@@ -146,6 +191,12 @@ async def spooled(request: Request, name: str) -> AsyncIterator[tuple[Path, int]
         except zlib.error as error:
             raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
         yield file, size
+
+
+def request_id(request: Request) -> bytes:
+    """The digest of the Idempotency-Key of a request, if it has one."""
+    given = request.headers.get("idempotency-key", "")
+    return hashlib.blake2b(given.encode(), digest_size=16, key=b"request").digest() if given else b""
 
 
 class Unpacking:

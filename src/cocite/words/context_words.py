@@ -13,8 +13,7 @@ each page. In memory are a range of listings (about `memory`), 16 bytes for each
 at most 144 bytes for each page. Of a page with more than SAMPLE_LINKS in-links a share is read, chosen by hash.
 """
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,11 +22,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.graph.generation import Progress
+from cocite.graph.links import OutLinks
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
 from cocite.kernels.words.word_sums import Groups, WordRows, heaviest_words
 from cocite.kernels.words.word_vectors import Sparse
-from cocite.words.documents import MAX_FILES, PageReader, cut_targets, lines_of, sampled
+from cocite.words.documents import MAX_FILES, cut_targets, parents_of, sampled
 from cocite.words.matrices import chunks_of, of_length_1, packed, pruned
 from cocite.words.tokens import terms_of
 
@@ -112,10 +112,7 @@ def context_words(
     """The context words of each page. `vectors` are its own words, `folder` is for temporary files."""
     members = RowFile(folder, "members")
     for chunk in chunks_of(graph.pages, CHUNK_PAGES):
-        own = vectors[chunk].copy()
-        own.data[stop[own.indices]] = 0
-        own.eliminate_zeros()
-        members.add(pruned(of_length_1(own), MEMBER_WORDS))
+        members.add(as_members(vectors[chunk].copy(), stop))
     ranges = min(MAX_FILES, 1 + (len(graph.links) + len(graph.links.repeats.page)) * LISTING_BYTES // memory)
     listings = ListingFiles(folder, cut_targets(graph, ranges, SAMPLE_LINKS))
     scratch = np.zeros(len(stop)), np.empty(len(stop), np.int64)
@@ -131,7 +128,72 @@ def context_words(
         progress("reading context words", int(last - first), graph.pages)
     starts = np.concatenate([[0], *(np.diff(each.starts) for each in found)]).cumsum()
     ids, weights = (np.concatenate([each[part] for each in found]) for part in (1, 2))
-    return Sparse(starts, ids, weights)
+    return Sparse.of(starts, ids, weights)
+
+
+def as_members(rows: csr_array, stop: NDArray[np.bool_]) -> csr_array:
+    """The words of pages as members of sections: the heaviest that aren't stop words. Changes `rows`."""
+    rows.data[stop[rows.indices]] = 0
+    rows.eliminate_zeros()
+    return pruned(of_length_1(rows), MEMBER_WORDS)
+
+
+def context_words_of(
+    graph: Graph,
+    pages: NDArray[np.int64],
+    vectors: Callable[[NDArray[np.int64]], csr_array],
+    same_name: csr_array,
+    headings: Callable[[NDArray[np.int64]], csr_array],
+    stop: NDArray[np.bool_],
+) -> csr_array:
+    """The context words of some pages, ascending: it reads the sections that list them or their same-name pages.
+
+    `vectors` gives the words of any pages, and `same_name` has a row for each of `pages`.
+    """
+    wanted = np.union1d(pages, same_name.indices)
+    parents = parents_of(graph, wanted)
+    lists = graph.links.read_pages(parents)
+    blocks, size, target = sections_of(parents, lists.starts, lists.links)
+    if not len(blocks):
+        return csr_array((len(pages), len(stop)), dtype=np.float32)
+    is_wanted = np.isin(target, wanted)
+    some = np.logical_or.reduceat(is_wanted, size.cumsum() - size)
+    kept = np.repeat(some, size)
+    blocks, size, target, is_wanted = blocks[some], size[some], target[kept], is_wanted[kept]
+    members, place = np.unique(target, return_inverse=True)
+    rows, scratch = as_members(vectors(members), stop), (np.zeros(len(stop)), np.empty(len(stop), np.int64))
+    groups = Groups(np.concatenate([[0], size.cumsum()]), place, np.ones(len(target), np.float32))
+    sections = as_word_rows(summed(groups, as_word_rows(rows), headings(blocks), scratch))
+    number, weight, sketch, read = listed(graph, blocks, size, target)
+    read &= is_wanted
+    number, weight, sketch, target = number[read], weight[read], sketch[read], target[read]
+    own = np.flatnonzero(np.isin(target, pages))
+    row = np.searchsorted(pages, target[own])
+    # A page is in its own sections, and with less weight in those of its same-name pages.
+    columns = np.searchsorted(wanted, same_name.indices)
+    by_name = csr_array((same_name.data, columns, same_name.indptr), shape=(len(pages), len(wanted)))
+    named = csr_array(by_name.T)[np.searchsorted(wanted, target)]
+    of = np.diff(named.indptr)
+    found = np.empty(len(own) + named.nnz, Listing)
+    for name, mine, others in (
+        ("page", row, named.indices),
+        ("section", number[own], number.repeat(of)),
+        ("weight", weight[own], SAME_NAME_WEIGHT * named.data * weight.repeat(of)),
+        ("sketch", sketch[own], sketch.repeat(of)),
+    ):
+        found[name] = np.concatenate([mine, others])
+    found = without_copies(found)
+    starts = np.searchsorted(found["page"], np.arange(len(pages) + 1))
+    listings = Groups(starts, np.ascontiguousarray(found["section"]), np.ascontiguousarray(found["weight"]))
+    return summed(listings, sections, None, scratch)
+
+
+def as_word_rows(rows: csr_array) -> WordRows:
+    """A matrix as kernels take it; read-only, as one that is mapped: else they would be compiled for both."""
+    parts = rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), rows.data.astype(np.float32)
+    for part in parts:
+        part.flags.writeable = False
+    return WordRows(*parts)
 
 
 def write_sections(
@@ -149,20 +211,12 @@ def write_sections(
     for first, starts, links, _, _ in graph.links.iter_all(LIST_CHUNK_PAGES):
         if int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()
-        source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))
-        known = links.blocks >= 0
-        keys, targets = source[known] << BLOCK_BITS | links.blocks[known], links.targets[known]
-        order = np.argsort(keys, kind="stable")
-        blocks, size = np.unique(keys, return_counts=True)
-        several = size > 1
-        chosen = order[np.repeat(several, size)]
-        blocks, size, target = blocks[several], size[several], targets[chosen].astype(np.int64)
+        pages = np.arange(first, first + len(starts) - 1, dtype=np.int64)
+        blocks, size, target = sections_of(pages, starts, links)
         groups = Groups(np.concatenate([[0], size.cumsum()]), target, np.ones(len(target), np.float32))
         words.add(summed(groups, members, headings(blocks), scratch))
-        number, weight = np.repeat(np.arange(count, count + len(size)), size), np.repeat(1 / np.log(2.0 + size), size)
-        sketch = sketches(graph.fingerprints[target], size)
-        read = sampled(graph, keys[chosen] >> BLOCK_BITS, target, SAMPLE_LINKS)
-        number, weight, target, sketch = number[read], weight[read], target[read], sketch[read]
+        number, weight, sketch, read = listed(graph, blocks, size, target)
+        number, weight, target, sketch = number[read] + count, weight[read], target[read], sketch[read]
         listings.add(target, number, weight, sketch)
         of = np.diff(named.indptr)[target]  # pages with the name of each target
         at = np.repeat(named.indptr[target] - np.cumsum(of) + of, of) + np.arange(of.sum())
@@ -172,6 +226,27 @@ def write_sections(
         progress("reading sections", len(starts) - 1, graph.pages)
     listings.flush()
     return words.mapped()
+
+
+def sections_of(
+    pages: NDArray[np.int64], starts: NDArray[np.int64], links: OutLinks
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The sections of several links on some pages: (page and block, number of links, the targets of all links)."""
+    source, known = np.repeat(pages, np.diff(starts)), links.blocks >= 0
+    keys, targets = source[known] << BLOCK_BITS | links.blocks[known], links.targets[known]
+    order = np.argsort(keys, kind="stable")
+    blocks, size = np.unique(keys, return_counts=True)
+    several = size > 1
+    return blocks[several], size[several], targets[order[np.repeat(several, size)]].astype(np.int64)
+
+
+def listed(
+    graph: Graph, blocks: NDArray[np.int64], size: NDArray[np.int64], target: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.uint64], NDArray[np.bool_]]:
+    """Of each link in sections: its section from 0 on, its weight, the section's sketch, and whether it is read."""
+    number, weight = np.repeat(np.arange(len(size)), size), np.repeat(1 / np.log(2.0 + size), size)
+    read = sampled(graph, np.repeat(blocks, size) >> BLOCK_BITS, target.astype(np.uint32), SAMPLE_LINKS)
+    return number, weight, sketches(graph.fingerprints[target], size), read
 
 
 def sketches(hashes: NDArray[np.uint64], size: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -196,9 +271,7 @@ def summed(
     """The heaviest words of the sum of each group of rows, of length 1, and `added` to it; again of length 1."""
     n = len(groups.starts) - 1
     ids, weights = np.zeros((n, MAX_CONTEXT_WORDS), np.uint32), np.zeros((n, MAX_CONTEXT_WORDS), np.float32)
-    more = WordRows(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32))
-    if added is not None:
-        more = WordRows(added.indptr.astype(np.int64), added.indices.astype(np.uint32), added.data)
+    more = as_word_rows(csr_array((n, len(scratch[0])), dtype=np.float32) if added is None else added)
     heaviest_words(groups, rows, more, scratch, ids, weights)
     some = weights > 0
     starts = np.concatenate([[0], some.sum(axis=1).cumsum()])
@@ -206,22 +279,34 @@ def summed(
 
 
 def headings_of(
-    graph: Graph, words: Mapping[str, int], rarity: NDArray[np.float64], stop: NDArray[np.bool_]
+    lines: Callable[[int], list[str]],
+    numbers_of: Callable[[list[str]], Iterable[int]],
+    rarity: NDArray[np.float64],
+    stop: NDArray[Any],
 ) -> Callable[[NDArray[np.int64]], csr_array]:
-    """A function that turns the headings of sections, page by page, into vectors of length HEADING_WEIGHT, or empty."""
-    lines = PageReader(lines_of(graph, "headings"))
+    """A function that turns the headings of sections, page by page, into vectors of length HEADING_WEIGHT, or empty.
 
-    @lru_cache(CACHED_TEXTS)
-    def read(text: str) -> list[int]:
-        known = {words.get(word, -1) for word in terms_of(text)}
-        known = {word for word in known if word >= 0 and rarity[word] > 0}
-        return sorted([word for word in known if not stop[word]] or known)
+    `lines` are the headings of a page, and `numbers_of` gives the numbers of words, -1 for one that is unknown.
+    """
+    read: dict[str, list[int]] = {}
+
+    def read_all(texts: Iterable[str]) -> None:
+        if len(read) > CACHED_TEXTS:
+            read.clear()
+        terms = {text: terms_of(text) for text in dict.fromkeys(texts) if text not in read}
+        words = list(dict.fromkeys(word for some in terms.values() for word in some))
+        number = dict(zip(words, numbers_of(words), strict=True))
+        for text, some in terms.items():
+            known = {number[word] for word in some if number[word] >= 0 and rarity[number[word]] > 0}
+            read[text] = sorted([word for word in known if not stop[word]] or known)
 
     def rows(blocks: NDArray[np.int64]) -> csr_array:
-        found = []
+        texts = []
         for page, block in zip((blocks >> BLOCK_BITS).tolist(), (blocks & BLOCK_MASK).tolist(), strict=True):
-            headings = lines.take(page) or []
-            found.append(read(headings[block]) if block < len(headings) else [])
+            headings = lines(page)
+            texts.append(headings[block] if block < len(headings) else "")
+        read_all(texts)
+        found = [read[text] for text in texts]
         ids = np.array([word for row in found for word in row], np.int64)
         place = rarity[ids].astype(np.float32), ids, np.cumsum([0, *map(len, found)])
         headed = of_length_1(csr_array(place, shape=(len(found), len(rarity))))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import GONE, NOINDEX, rows_of
 from cocite.graph.generation import Progress
+from cocite.graph.links import OutLinks
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.words.tokens import language_of, prepare, terms_of
@@ -75,15 +76,20 @@ def documents(
     """Yield (page, its texts by field) in page order, as `texts_of_pages` does, ready for the tokenizer."""
     names = PageReader(enumerate(addresses(graph.names, 0, graph.pages)))
     for page, own, links in texts_of_pages(graph, folder, memory, progress, "indexing pages"):
-        texts = {
-            "title": [own["title"]],
-            "anchors": repeated(links.anchors),
-            "headings": own["headings"].split("\n"),
-            "around": repeated([*links.contexts, *links.headings]),
-            "text": [own["text"][:MAX_TEXT_CHARACTERS]],
-            "address": [address_words(names.take(page) or "")],
-        }
-        yield page, {name: [prepare(text) for text in values if text] for name, values in texts.items()}
+        yield page, document(own, links, names.take(page) or "")
+
+
+def document(own: dict[str, str], links: LinkTexts, address: str) -> dict[str, list[str]]:
+    """The texts of a page by field."""
+    texts = {
+        "title": [own["title"]],
+        "anchors": repeated(links.anchors),
+        "headings": own["headings"].split("\n"),
+        "around": repeated([*links.contexts, *links.headings]),
+        "text": [own["text"][:MAX_TEXT_CHARACTERS]],
+        "address": [address_words(address)],
+    }
+    return {name: [prepare(text) for text in values if text] for name, values in texts.items()}
 
 
 def repeated(texts: list[tuple[str, int]]) -> list[str]:
@@ -139,11 +145,69 @@ def link_texts(
         with pa.OSFile(str(file)) as source:
             table = pa.ipc.open_stream(source).read_all()
         file.unlink()
-        found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], []))
-        for name, maximum in columns_of(languages).items():
-            for page, text, count in count_texts(table["target"], table[name], maximum):
-                getattr(found[page], name).append((text, count))
-        yield from sorted(found.items())
+        yield from sorted(counted_texts(table, languages).items())
+
+
+def counted_texts(table: pa.Table, languages: bool) -> dict[int, LinkTexts]:
+    """The texts of links by target."""
+    found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], []))
+    for name, maximum in columns_of(languages).items():
+        for page, text, count in count_texts(table["target"], table[name], maximum):
+            getattr(found[page], name).append((text, count))
+    return found
+
+
+def texts_of_some(
+    graph: Graph, pages: NDArray[np.int64], languages: bool = False
+) -> Iterator[tuple[int, dict[str, str], LinkTexts]]:
+    """As `texts_of_pages`, of some pages, ascending: it reads them and the lists that link to them."""
+    kinds, aliases = graph.array("page.kind")[pages], graph.array("alias.page")
+    shown = pages[(kinds & (NOINDEX | GONE) == 0) & ~np.isin(pages, aliases)]
+    links = link_texts_of(graph, shown, languages)
+    for page in shown.tolist():
+        own = {name: graph.texts.column(name)[page] for name in ("title", "headings", "text")}
+        yield page, own, links.get(page, NO_LINK_TEXTS)
+
+
+def link_texts_of(graph: Graph, pages: NDArray[np.int64], languages: bool) -> dict[int, LinkTexts]:
+    """The texts of the links to some pages, ascending."""
+    parents = parents_of(graph, pages)
+    starts, *links = graph.links.read_some(graph.out, parents, attributes=True)
+    out, names = OutLinks.of(*links), list(columns_of(languages))
+    wanted = np.isin(out.targets, pages)
+    columns = {name: graph.texts.column(name) for name in MAX_TEXTS}
+    targets, texts = [np.zeros(0, np.uint32)], dict[str, list[str]]({name: [] for name in names})
+    for page, low, high in zip(parents.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        lines = {name: column.lines(page) for name, column in columns.items()}
+        own = OutLinks(out.targets[low:high], out.blocks[low:high], out.flags[low:high])
+        targets.append(add_texts(graph, page, own, wanted[low:high], lines, texts))
+    made = {name: pa.array(values, pa.string()) for name, values in texts.items()}
+    return counted_texts(pa.table({"target": np.concatenate(targets), **made}), languages)
+
+
+def parents_of(graph: Graph, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The pages that link to any of some pages, ascending."""
+    return np.unique(graph.links.read_some(graph.into, pages, attributes=False)[1]).astype(np.int64)
+
+
+def add_texts(
+    graph: Graph,
+    page: int,
+    links: OutLinks,
+    wanted: NDArray[np.bool_] | None,
+    lines: dict[str, list[str]],
+    texts: dict[str, list[str]],
+) -> NDArray[np.uint32]:
+    """Add the texts of a page's links to columns, all or those that are wanted; returns their targets."""
+    read = sampled(graph, np.int64(page), links.targets, SAMPLE_LINKS)
+    chosen = np.flatnonzero(read if wanted is None else read & wanted)
+    places = {name: chosen.tolist() for name in MAX_TEXTS}
+    places["headings"] = links.blocks[chosen].tolist()
+    for name, own in lines.items():
+        texts[name] += [own[at][:MAX_LINE_CHARACTERS] if 0 <= at < len(own) else "" for at in places[name]]
+    if "languages" in texts:
+        texts["languages"] += [language_of_list(graph.facts.language(page), lines)] * len(chosen)
+    return links.targets[chosen]
 
 
 def cut_targets(graph: Graph, ranges: int, sample: int) -> NDArray[np.int64]:
@@ -199,14 +263,8 @@ def read_link_texts(
         for page in here:
             low, high = int(starts[page - first]), int(starts[page - first + 1])
             lines = {name: column.take(page) or [] for name, column in columns.items()}
-            chosen = np.flatnonzero(sampled(graph, np.int64(page), links.targets[low:high], SAMPLE_LINKS))
-            places = {name: chosen.tolist() for name in MAX_TEXTS}
-            places["headings"] = links.blocks[low:high][chosen].tolist()
-            for name, own in lines.items():
-                texts[name] += [own[at] if 0 <= at < len(own) else "" for at in places[name]]
-            if languages:
-                texts["languages"] += [language_of_list(graph.facts.language(page), lines)] * len(chosen)
-            targets.append(links.targets[low:high][chosen])
+            own = OutLinks(links.targets[low:high], links.blocks[low:high], links.flags[low:high])
+            targets.append(add_texts(graph, page, own, None, lines, texts))
             if len(texts["anchors"]) >= CHUNK_LINKS:
                 yield np.concatenate(targets), texts
                 targets, texts = [], {name: [] for name in columns_of(languages)}
@@ -224,7 +282,12 @@ def language_of_list(declared: str, lines: dict[str, list[str]]) -> str:
 def lines_of(graph: Graph, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (page, its lines) of a column of the store, in page order."""
     for page, raw in graph.texts.column(name).items():
-        yield page, [line[:MAX_LINE_CHARACTERS] for line in raw.decode("utf-8", "replace").split("\n")]
+        yield page, cut_lines(raw.decode("utf-8", "replace"))
+
+
+def cut_lines(text: str) -> list[str]:
+    """The lines of a text, each cut to a length."""
+    return [line[:MAX_LINE_CHARACTERS] for line in text.split("\n")]
 
 
 def sampled(graph: Graph, sources: Any, targets: NDArray[np.uint32], sample: int) -> NDArray[np.bool_]:

@@ -6,6 +6,9 @@ of one list's headings alone says what the list is about, so it is not one. Stop
 quoted everywhere, and of the page's language; in texts of links, of the languages of all lists that link to it. Among
 equally frequent words the first are taken: titles before headings before text; anchor texts before headings, the most
 used first, then by alphabet. Nothing depends on the numbers of pages. Pages that ask not to be indexed have none.
+
+Pages that layers changed have their keywords in the file RECENT, among the words that were keywords before: new ones,
+and how many pages have each, wait until all keywords are made again.
 """
 
 import secrets
@@ -25,14 +28,16 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter, UnknownWord
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
+from cocite.words.changes import ChangedPages
 from cocite.words.documents import LinkTexts, texts_of_pages
-from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, arrays_of, is_starts
+from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, arrays_of, is_starts, rows_at, write_part
 from cocite.words.tokens import DEFAULT_LANGUAGE, language_of, stop_words, terms_of
 
 PER_PAGE = 20
 MAX_PER_PAGE = 1000
 MAX_CHARACTERS = 1 << 18  # characters of a page that are read: some 40,000 words, whose most frequent hardly change
 MEMORY_BYTES = 1 << 29  # memory to collect anchor texts, about
+RECENT = "recent.npz"  # keywords of pages that layers changed
 CACHED_TEXTS = 1 << 16  # anchor texts and headings whose words are cached: many occur again and again
 
 
@@ -72,9 +77,48 @@ def read_keywords(stored: OpenedWords) -> KeywordIndex:
     """Stored keywords, checked."""
     words, about = stored.vocabulary(), stored.side.about
     starts, ids, counts, frequency = map(stored.array, ("starts", "ids", "counts", "frequency"))
-    stored.require(is_starts(starts, stored.graph.pages, len(ids)) and len(counts) == len(ids))
+    stored.require(is_starts(starts, len(starts) - 1, len(ids)) and len(counts) == len(ids))
+    if RECENT in stored.side.files:
+        starts, ids, counts = with_recent(stored, starts, ids, counts)
+    stored.require(len(starts) == stored.graph.pages + 1)
     stored.require(len(words) == len(frequency) and (not len(ids) or int(ids.max()) < len(words)))
     return KeywordIndex(words, starts, ids, counts, frequency, about["params"]["per_page"], str(about["made"]))
+
+
+def with_recent(stored: OpenedWords, *base: NDArray[Any]) -> list[NDArray[Any]]:
+    """Starts, keywords and counts of all pages, with those of changed pages in their places."""
+    part, pages = stored.part(RECENT), stored.graph.pages
+    rows = [part[f"keywords.{name}"] for name in ("starts", "ids", "counts")]
+    stored.require(is_starts(rows[0], len(part["page"]), len(rows[1])) and len(rows[1]) == len(rows[2]))
+    stored.require(len(base[0]) - 1 <= pages and int(part["page"].max(initial=0)) < max(1, pages))
+    first, sizes = np.zeros(pages, np.int64), np.zeros(pages, np.int64)
+    first[: len(base[0]) - 1], sizes[: len(base[0]) - 1] = base[0][:-1], np.diff(base[0])
+    first[part["page"]], sizes[part["page"]] = len(base[1]) + rows[0][:-1], np.diff(rows[0])
+    places = rows_at(first, sizes)
+    both = (np.concatenate([old, new])[places] for old, new in zip(base[1:], rows[1:], strict=True))
+    return [np.append(0, np.cumsum(sizes)), *both]
+
+
+def follow_keywords(stored: OpenedWords, folder: Path, changed: ChangedPages) -> dict[str, Any]:
+    """Add the keywords of changed pages to a folder with older ones."""
+    words, terms = stored.vocabulary(), lru_cache(CACHED_TEXTS)(terms_of)
+    per_page, graph = int(stored.side.about["params"]["per_page"]), stored.graph
+    chosen: dict[int, list[tuple[str, int]]] = {page: [] for page in changed.pages.tolist()}
+    for page, own, links in changed.texts_with_languages:
+        chosen[page] = keywords_of(own, links, graph.facts.language(page), terms, per_page)
+    known = words.find_all([word for row in chosen.values() for word, _ in row])
+    counts = np.array([count for row in chosen.values() for _, count in row], np.uint32)
+    row = np.repeat(np.arange(len(chosen)), [len(each) for each in chosen.values()])
+    order = np.lexsort((known, row))
+    order = order[known[order] >= 0]
+    starts = np.searchsorted(row[order], np.arange(len(chosen) + 1)).astype(np.int64)
+    rows: Arrays = {"starts": starts, "ids": known[order].astype(np.uint32), "counts": counts[order]}
+    parts: list[Arrays] = [{"page": changed.pages, **{f"keywords.{name}": values for name, values in rows.items()}}]
+    if RECENT in stored.side.files:
+        parts.insert(0, stored.part(RECENT))
+        (folder / RECENT).unlink()
+    write_part(folder / RECENT, parts)
+    return {}
 
 
 def make_keywords(
@@ -92,9 +136,7 @@ def make_keywords(
         for page, own, links in texts_of_pages(
             graph, Path(temporary), memory, progress, "choosing keywords of pages", True
         ):
-            sources = counted_words(own, links, graph.facts.language(page), terms)
-            choices = (choose(words, stop, per_page) for words, stop in sources)
-            collected.add(page, next(filter(None, choices), []))
+            collected.add(page, keywords_of(own, links, graph.facts.language(page), terms, per_page))
     return collected.index(per_page)
 
 
@@ -105,7 +147,7 @@ def pack_keywords(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str,
     return {"params": {"per_page": made.per_page}, "made": made.made}, arrays | arrays_of(words=made.words)
 
 
-KEYWORDS = WordData("keywords", "keyword index", "keywords", 2, pack_keywords, read_keywords)
+KEYWORDS = WordData("keywords", "keyword index", "keywords", 2, pack_keywords, read_keywords, follow_keywords)
 open_keywords, ready_keywords, build_keywords = KEYWORDS.open, KEYWORDS.ready, KEYWORDS.build
 
 
@@ -133,6 +175,14 @@ class PageWords:
         starts, counts = np.concatenate([[0], np.cumsum(self.sizes)]), np.array(self._counts, np.uint32)[order]
         frequency, vocabulary = np.bincount(ids, minlength=len(number)).astype(np.uint32), Vocabulary.of(self.words)
         return KeywordIndex(vocabulary, starts, ids[order], counts, frequency, per_page, secrets.token_hex(8))
+
+
+def keywords_of(
+    own: dict[str, str], links: LinkTexts, declared: str, terms: Callable[[str], list[str]], per_page: int
+) -> list[tuple[str, int]]:
+    """The keywords of a page, and how often each occurs."""
+    sources = counted_words(own, links, declared, terms)
+    return next(filter(None, (choose(words, stop, per_page) for words, stop in sources)), [])
 
 
 def counted_words(

@@ -93,7 +93,7 @@ class Likeness:
         sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
         count = best_matches.add_postings(index, words, values, order, postings, sums, touched)
         spend(int(self.relevance.frequency[words].sum()) / WORDS_PER_LINK)
-        found = touched[:count]
+        found = touched[:count][self.sizes[touched[:count]] > 0]  # pages that have lost theirs since words were counted
         return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), maximum)
 
     def leading(self, page: int, reach: int) -> tuple[Pages, NDArray[np.float64]]:

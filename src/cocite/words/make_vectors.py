@@ -31,6 +31,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ from cocite.graph.generation import Progress, no_progress
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.words.context_words import context_words, headings_of
-from cocite.words.documents import LinkTexts, texts_of_pages
+from cocite.words.documents import LinkTexts, PageReader, lines_of, texts_of_pages
 from cocite.words.keywords import PageWords
 from cocite.words.matrices import chunks_of, highest, of_length_1, packed, pruned, rows_of, stacked
 from cocite.words.tokens import language_of, stop_words, terms_of
@@ -80,14 +81,12 @@ def make_vectors(
     terms, stopped = lru_cache(CACHED_TEXTS)(terms_of), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
         for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, "reading words of pages"):
-            words = Counter(terms_of(own["text"][:MAX_CHARACTERS]))
-            text_words[page] = min(len(words), 0xFFFF)
-            words.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
-            described[page] = add_link_words(words, links, terms)
+            words = count_words(own, links, terms)
+            text_words[page], described[page] = words.of_text, words.described
             names.add(page, links.anchors, graph.address(page) if links.anchors else "")
-            counted = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
-            collected.add(page, counted)
-            stopped.update({word for word, _ in counted} & stop_words(language_of(words, graph.facts.language(page))))
+            collected.add(page, words.most)
+            language = language_of(words.all, graph.facts.language(page))
+            stopped.update({word for word, _ in words.most} & stop_words(language))
     found = collected.index(COUNTED_WORDS)
     stop = 2 * np.array([stopped[word] for word in collected.words], np.int64) >= np.maximum(1, found.frequency)
     rarity = np.sqrt(np.log((1 + np.count_nonzero(collected.sizes)) / (1.0 + found.frequency)) * (found.frequency > 1))
@@ -95,13 +94,35 @@ def make_vectors(
     matrix = csr_array((weights, found.ids, found.starts), shape=(graph.pages, len(found.words)))
     matrix.eliminate_zeros()
     matrix, same_name = of_length_1(matrix), names.same_name(graph.pages)
-    headings = headings_of(graph, {word: at for at, word in enumerate(collected.words)}, rarity, stop)
+    lines, known = PageReader(lines_of(graph, "headings")), {word: at for at, word in enumerate(collected.words)}
+    numbers = lambda words: [known.get(word, -1) for word in words]  # noqa: E731
+    headings = headings_of(lambda page: lines.take(page) or [], numbers, rarity, stop)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
         context = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
     rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
     rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     by_page, by_word, by_name = map(packed, (rows, csr_array(rows.T.tocsr()), same_name))
-    return Vectors(by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph))
+    parts = (by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph))
+    return Vectors(*parts, rarity)
+
+
+class CountedWords(NamedTuple):
+    """The words of a page and of links to it."""
+
+    all: Counter[str]  # in tenths
+    most: list[tuple[str, int]]  # the most frequent
+    of_text: int  # different words of its text
+    described: bool  # whether it has words other than those of anchor texts
+
+
+def count_words(own: dict[str, str], links: LinkTexts, terms: Callable[[str], list[str]]) -> CountedWords:
+    """Count the words of a page from its own texts and those of links to it."""
+    words = Counter(terms_of(own["text"][:MAX_CHARACTERS]))
+    of_text = min(len(words), 0xFFFF)
+    words.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
+    described = add_link_words(words, links, terms)
+    most = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
+    return CountedWords(words, most, of_text, described)
 
 
 def add_link_words(words: Counter[str], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:
@@ -123,7 +144,7 @@ def with_neighbours(graph: Graph, matrix: csr_array, text_words: NDArray[np.uint
     blocks = []
     for chunk in chunks_of(graph.pages, CHUNK_PAGES):
         own, sizes = matrix[chunk], text_words[chunk].astype(np.float64)
-        weight = np.minimum(1.0, (SHORT_WORDS / np.maximum(1, sizes)) ** SHORT_POWER) * (sizes > 0)
+        weight = neighbour_weight(sizes)
         links = mutual_links(graph, chunk.start, chunk.stop) if weight.max(initial=0) > MIN_NEIGHBOUR_WEIGHT else None
         if links is not None and links.nnz:
             near = of_length_1(csr_array(links @ matrix))
@@ -131,6 +152,12 @@ def with_neighbours(graph: Graph, matrix: csr_array, text_words: NDArray[np.uint
             own = of_length_1(csr_array(own + near))
         blocks.append(own)
     return stacked(blocks)
+
+
+def neighbour_weight(text_words: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the neighbours of a page count, by the number of words in its text."""
+    found: NDArray[np.float64] = np.minimum(1.0, (SHORT_WORDS / np.maximum(1, text_words)) ** SHORT_POWER)
+    return found * (text_words > 0)
 
 
 def mutual_links(graph: Graph, first: int, last: int) -> csr_array:
@@ -150,11 +177,12 @@ def mutual_links(graph: Graph, first: int, last: int) -> csr_array:
 
 def homes(graph: Graph) -> NDArray[np.uint8]:
     """1 for the first page of a host, 0 for others; opaque names have no host."""
-    first = (
-        not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
-        for address in addresses(graph.names, 0, graph.pages, marked=True)
-    )
-    return np.fromiter(first, np.uint8, graph.pages)
+    return np.fromiter(map(is_home, addresses(graph.names, 0, graph.pages, marked=True)), np.uint8, graph.pages)
+
+
+def is_home(address: str) -> bool:
+    """Whether an address, or a name marked as one, is the first page of a host."""
+    return not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
 
 
 class AnchorNames:

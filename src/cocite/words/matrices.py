@@ -11,7 +11,7 @@ def packed(matrix: csr_array) -> Sparse:
     """A matrix as it is stored."""
     matrix.sort_indices()
     weights = np.rint(np.minimum(matrix.data, 1.0) * SCALE).astype(np.uint16)
-    return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), weights)
+    return Sparse.of(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), weights)
 
 
 def chunks_of(pages: int, size: int) -> list[slice]:

@@ -303,6 +303,11 @@ def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
     pages_of, both, reached = (
         stored.matrix(kind, name) for kind, name in ((Rows, "pages_of."), (PairCounts, "both."), (Rows, "reached."))
     )
+    before = (
+        len(reached.starts) - 1
+    )  # it may be of a state with fewer layers: what pages added since lead to is unknown
+    stored.require(before <= pages)
+    reached = Rows(np.append(reached.starts, np.full(pages - before, reached.starts[-1])), reached.columns)
     for (starts, *columns), rows, width in ((pages_of, words, pages), (both, words, words), (reached, pages, words)):
         stored.require(all(is_starts(starts, rows, len(each)) for each in columns))
         stored.require(int(columns[0].max(initial=0)) < max(1, width))
@@ -310,5 +315,5 @@ def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
     return Relevance(int(about["pages"]), pages_of, both, reached, support, mutual, confidence)
 
 
-RELEVANCE = WordData("relevance", "keyword relevance", "keywords", 1, pack_relevance, read_relevance)
+RELEVANCE = WordData("relevance", "keyword relevance", "keywords", 1, pack_relevance, read_relevance, lags=True)
 open_relevance, ready_relevance, build_relevance = RELEVANCE.open, RELEVANCE.ready, RELEVANCE.build

@@ -14,19 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, no_progress, read_current
-from cocite.graph.side import FOLDER, drop_side, is_left_over
+from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over
 from cocite.graph.store import Graph
-from cocite.words.documents import FIELDS, documents
+from cocite.words.changes import ChangedPages
+from cocite.words.documents import FIELDS, document, documents
+from cocite.words.keywords import KEYWORDS
 from cocite.words.stored import Arrays, OpenedWords, WordData
 from cocite.words.tokens import Clause, analyzer, forms, words_of
-from cocite.words.vectors import ready_vectors
+from cocite.words.vectors import VECTORS
 
-OTHER_WORD_DATA = ("keywords", "relevance", "vectors")  # other side data with words of pages
+OTHER_WORD_DATA = ("keywords", "relevance", "vectors")  # other side data with words of pages; the second may lag
 MEMORY_BYTES = 1 << 30  # memory to make an index, about
 POPULARITY = 0.3  # weight of popularity, see `prior`
 MIN_HEAP_BYTES, MAX_HEAP_BYTES = 15 << 20, 1 << 30  # bounds of tantivy for what it hasn't written yet
@@ -57,24 +60,38 @@ def renew_search(
 ) -> "SearchIndex | None":
     """Renew the index and word vectors of a new or changed store, if wanted and if it has texts; else remove them.
 
-    Keywords and their relevance are removed; they are made again when they are needed.
+    Where the store has got layers, they follow by what these changed, and so do keywords. Of a new base, keywords and
+    their relevance are removed; they are made again when they are needed.
     """
-    graph = Graph(path)
-    for name in OTHER_WORD_DATA:
-        drop_side(graph, name, f"the {name}")
-    if wanted and graph.texts:
-        index = build_search(graph, progress=progress, memory=memory)
-        ready_vectors(graph, progress=progress, memory=memory)
-        return index
-    drop_side(graph, SEARCH.name, f"the {SEARCH.title}")
-    return None
+    graph, changes = Graph(path), dict[str, ChangedPages | None]()
+    wanted = wanted and bool(graph.texts)
+    making = wanted and any(is_being_made(graph, name) for name in ("keywords", "relevance"))
+    if not making and not (wanted and followed(KEYWORDS, graph, changes)):  # a server makes them in the background
+        drop_side(graph, KEYWORDS.name, f"the {KEYWORDS.title}")
+        drop_side(graph, "relevance", "the relevance of keywords")
+    if not wanted:
+        for kind in (SEARCH, VECTORS):
+            drop_side(graph, kind.name, f"the {kind.title}")
+        return None
+    for kind in (SEARCH, VECTORS):
+        if not followed(kind, graph, changes):
+            kind.build(graph, progress=progress, memory=memory)
+    return SEARCH.open(graph, False)
+
+
+def followed(kind: WordData[Any], graph: Graph, changes: dict[str, ChangedPages | None]) -> bool:
+    """Whether stored words have followed the layers of a store; if not, they are made anew."""
+    try:
+        return kind.catch_up(graph, changes)
+    except BadStore:  # damaged
+        return False
 
 
 def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY_BYTES) -> None:
     """Renew what a command left that died after it changed a store: words of removed pages must not stay."""
     graph = Graph(path)
     made = all((path / FOLDER / f"{name}.json").exists() for name in ("search", "vectors"))
-    left = any(is_left_over(graph, name) for name in (SEARCH.name, *OTHER_WORD_DATA))
+    left = any(is_left_over(graph, name, lagging=True) for name in (SEARCH.name, *OTHER_WORD_DATA))
     if left or (wanted and graph.texts and not made):
         renew_search(path, wanted, progress, memory)
 
@@ -94,16 +111,25 @@ def make_index(
     builder = tantivy.SchemaBuilder()
     for field in FIELDS:
         builder.add_text_field(field, tokenizer_name="words")
-    builder.add_integer_field("page", fast=True)
+    builder.add_integer_field("page", fast=True, indexed=True)
     builder.add_float_field("prior", fast=True)
     index = tantivy.Index(builder.build(), path=str(folder), reuse=False)
+    heap = max(MIN_HEAP_BYTES, min(memory // 4, MAX_HEAP_BYTES))
+    temporary = tempfile.TemporaryDirectory(dir=folder, prefix="temporary-")
+    with committed(graph, folder, index, heap) as writer, temporary as own:
+        for page, texts in documents(graph, Path(own), memory // 2, progress):
+            writer.add_document(tantivy.Document(page=page, prior=prior(int(degrees[page])), **texts))
+            number += 1
+    return {"pages": number, "seconds": time.perf_counter() - started}, {}
+
+
+@contextmanager
+def committed(graph: Graph, folder: Path, index: tantivy.Index, heap_bytes: int) -> Iterator[tantivy.IndexWriter]:
+    """A writer whose documents are in the index at the end. Raises BadStore if it can't be written."""
     index.register_tokenizer("words", analyzer())
-    writer = index.writer(max(MIN_HEAP_BYTES, min(memory // 4, MAX_HEAP_BYTES)), 1)
+    writer = index.writer(heap_bytes, 1)
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix="temporary-") as temporary:
-            for page, texts in documents(graph, Path(temporary), memory // 2, progress):
-                writer.add_document(tantivy.Document(page=page, prior=prior(int(degrees[page])), **texts))
-                number += 1
+        yield writer
         writer.commit()
         writer.wait_merging_threads()
     except BaseException as error:
@@ -114,7 +140,23 @@ def make_index(
             why = f"The search index of {graph.path} could not be written ({error}; {free >> 20:,} MiB are free)"
             raise BadStore(f"{why}: free some space; the store itself is intact") from error
         raise
-    return {"pages": number, "seconds": time.perf_counter() - started}, {}
+
+
+def follow_index(stored: OpenedWords, folder: Path, changed: ChangedPages) -> dict[str, Any]:
+    """Replace the documents of changed pages: an incremental commit of tantivy, whose files never change."""
+    graph, started, degrees = stored.graph, time.perf_counter(), stored.graph.in_degree
+    try:
+        index = tantivy.Index.open(str(folder))
+    except ValueError as error:
+        raise SEARCH.unusable(graph) from error
+    with committed(graph, folder, index, MIN_HEAP_BYTES) as writer:
+        for page in changed.pages.tolist():
+            writer.delete_documents_by_term("page", page)
+        for page, own, links in changed.texts:
+            texts = document(own, links, graph.address(page))
+            writer.add_document(tantivy.Document(page=page, prior=prior(int(degrees[page])), **texts))
+    index.reload()
+    return {"pages": int(index.searcher().num_docs), "seconds": time.perf_counter() - started}
 
 
 def prior(degree: int) -> float:
@@ -131,11 +173,12 @@ def clauses_of(text: str) -> list[Clause]:
 class SearchIndex:
     """An open search index; threads can share it."""
 
-    def __init__(self, stored: OpenedWords) -> None:
+    def __init__(self, stored: OpenedWords, verified: bool = True) -> None:
+        """The files of an index of usual size are `verified`: tantivy trusts them, and may never finish."""
         self.graph, self.side = stored.graph, stored.side
         self.seconds = float(self.side.about.get("seconds", 0.0))  # that it took to make
         try:
-            if not self.side.whole(MAX_CHECKED_BYTES):  # tantivy trusts its files, and may never finish
+            if verified and not self.side.whole(MAX_CHECKED_BYTES):
                 raise ValueError("changed")
             index = tantivy.Index.open(str(self.side.folder))
             index.register_tokenizer("words", analyzer())
@@ -196,7 +239,8 @@ class SearchIndex:
     def pages_with(self, word: str) -> int:
         """The number of pages with a word, in the field where most have it."""
         with self._reading():
-            return max(self._searcher.doc_freq(field, word) for field in FIELDS)
+            found = max(self._searcher.doc_freq(field, word) for field in FIELDS)
+        return min(int(found), self.pages)  # tantivy counts replaced documents until it merges their files
 
     @property
     def pages(self) -> int:
@@ -232,7 +276,7 @@ class SearchIndex:
         return Query.disjunction_max_query(found, OTHER_FIELDS)
 
     def _best(self, query: Query, k: int, popular: bool = True) -> list[tuple[int, float]]:
-        """The k best pages; ties by in-links, then by number, which is by address."""
+        """The k best pages; ties by in-links, then by address."""
         if k < 1 or not self.pages:
             return []
         limit = min(k + 16, self.pages)
@@ -242,7 +286,9 @@ class SearchIndex:
                 break
             limit = min(4 * limit, self.pages)
         degrees = self.graph.in_degree
-        hits.sort(key=lambda hit: (-hit[0], -int(degrees[hit[1]]), hit[1]))
+        pages = [page for _, page in hits]
+        keys = dict(zip(pages, self.graph.names.address_keys(np.array(pages, np.int64)).tolist(), strict=True))
+        hits.sort(key=lambda hit: (-hit[0], -int(degrees[hit[1]]), keys[hit[1]]))
         return [(page, float(f"{score:.5e}")) for score, page in hits[:k]]
 
     def _hits(self, query: Query, limit: int, weight: str | None) -> list[tuple[float, int]]:
@@ -264,5 +310,5 @@ class SearchIndex:
             raise
 
 
-SEARCH = WordData("search", "search index", "search", 2, make_index, SearchIndex)
+SEARCH = WordData("search", "search index", "search", 3, make_index, SearchIndex, follow_index)
 open_search, ready_search, build_search = SEARCH.open, SEARCH.ready, SEARCH.build

@@ -4,26 +4,34 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from shlex import quote
-from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.generation import digest
 from cocite.graph.nearest import edits
 from cocite.graph.side import SideData, only_one, read_side, write_side
 from cocite.graph.store import Graph
+from cocite.kernels.words.word_vectors import Sparse
+
+if TYPE_CHECKING:
+    from cocite.words.changes import ChangedPages
 
 EDIT_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 MAX_PREFIX_WORDS = 1000  # words with the same beginning that are read to suggest one
 ARRAY_TYPES = {
     "starts": "<i8", "ids": "<u4", "columns": "<u4", "other": "<u4", "times": "<u4", "counts": "<u4",
     "frequency": "<u4", "weights": "<u2", "text_words": "<u2", "data": "|u1", "stop": "|u1", "home": "|u1",
+    "rarity": "<f8",
 }  # fmt: skip
 """Types of arrays, by the last part of their names."""
 
+ROWS = ("starts", "ids", "weights")  # the arrays of a sparse matrix; each row ends where the next one begins
 Made = TypeVar("Made")
 Arrays = dict[str, NDArray[Any]]
 
@@ -38,6 +46,9 @@ class WordData(Generic[Made]):
     version: int  # data of another version is made again
     make: Callable[..., tuple[dict[str, Any], Arrays]]  # its facts and arrays, from (graph, folder, *args, **options)
     read: Callable[..., Made]  # from (OpenedWords, *args)
+    follow: Callable[..., dict[str, Any]] | None = None
+    """Changes older data in a folder by what layers changed: (OpenedWords, folder, ChangedPages) → new facts."""
+    lags: bool = False  # whether data of a state with fewer layers is used as it is
 
     def command(self, graph: Graph) -> str:
         """The command that makes it."""
@@ -49,7 +60,7 @@ class WordData(Generic[Made]):
 
     def find(self, graph: Graph) -> "OpenedWords":
         """The stored data as it is on disk; raises BadStore if there is none, or if it is of another version."""
-        side = read_side(graph, self.name, self.command(graph))
+        side = read_side(graph, self.name, self.command(graph), lagging=self.lags)
         if side is None:
             raise BadStore(f"{graph.path} has no {self.title} yet: make it with {self.command(graph)}")
         if side.about.get("version") != self.version:
@@ -72,7 +83,39 @@ class WordData(Generic[Made]):
         with only_one(graph, self.name, f"the {self.title}"):
             with suppress(BadStore):
                 return self.open(graph, *args)  # another command has made it meanwhile
+            with suppress(BadStore):
+                if self._follow(graph, {}):
+                    return self.open(graph, *args)
             return self._store(graph, *args, **options)
+
+    def catch_up(self, graph: Graph, changes: "dict[str, ChangedPages | None]") -> bool:
+        """Have stored data follow the layers of a store; False if it can't. `changes` keeps what several kinds need."""
+        with only_one(graph, self.name, f"the {self.title}"):
+            return self._follow(graph, changes)
+
+    def _follow(self, graph: Graph, changes: "dict[str, ChangedPages | None]") -> bool:
+        try:
+            side = read_side(graph, self.name, self.command(graph), lagging=True)
+        except BadStore:  # of another base, or damaged
+            return False
+        if side is None or side.about.get("version") != self.version or self.follow is None:
+            return False
+        state, about, follow = side.generation, side.about, self.follow
+        if state == graph.manifest["id"]:
+            return True
+        from cocite.words.changes import ChangedPages  # loads far more
+
+        if state not in changes:
+            changes[state] = ChangedPages.since(graph, state)
+        changed = changes[state]
+        if changed is None:
+            return False
+
+        def make(folder: Path) -> tuple[dict[str, Any], Arrays]:
+            return about | follow(OpenedWords(self, graph, side), folder, changed), {}
+
+        write_side(graph, self.name, make, old=side)
+        return True
 
     def _store(self, graph: Graph, *args: Any, **options: Any) -> Made:
         def make(folder: Path) -> tuple[dict[str, Any], Arrays]:
@@ -96,9 +139,24 @@ class OpenedWords(NamedTuple):
         self.require(values.dtype == ARRAY_TYPES[name.rpartition(".")[2]])
         return values
 
+    def sparse(self, prefix: str = "") -> Sparse:
+        """A sparse matrix by rows."""
+        return Sparse.of(*(self.array(f"{prefix}{part}") for part in ROWS))
+
     def matrix(self, kind: Any, prefix: str = "") -> Any:
         """The arrays of a named tuple."""
         return kind(*(self.array(f"{prefix}{field}") for field in kind._fields))
+
+    def part(self, name: str) -> Arrays:
+        """The arrays of a file with the rows of changed pages, verified."""
+        size, expected = self.side.files[name]
+        try:
+            data = (self.side.folder / name).read_bytes()
+            self.require(len(data) == size and digest(data) == expected)
+            with np.load(BytesIO(data)) as found:
+                return {each: found[each] for each in found.files}
+        except (OSError, ValueError, KeyError) as error:
+            raise self.kind.unusable(self.graph) from error
 
     def vocabulary(self) -> "Vocabulary":
         """The words."""
@@ -114,7 +172,11 @@ class OpenedWords(NamedTuple):
 
 def arrays_of(**matrices: Any) -> Arrays:
     """The arrays of named tuples, by the names under which they are stored."""
-    return {f"{name}.{field}": getattr(each, field) for name, each in matrices.items() for field in each._fields}
+    return {
+        f"{name}.{field}": getattr(each, field)
+        for name, each in matrices.items()
+        for field in (ROWS if isinstance(each, Sparse) else each._fields)
+    }
 
 
 def is_starts(starts: NDArray[np.int64], rows: int, total: int) -> bool:
@@ -125,6 +187,34 @@ def is_starts(starts: NDArray[np.int64], rows: int, total: int) -> bool:
         and starts[-1] == total
         and bool(np.all(starts[1:] >= starts[:-1]))
     )
+
+
+def rows_at(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of all values of rows that begin at `first`, one row after another."""
+    return np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+
+
+def write_part(file: Path, parts: list[Arrays]) -> None:
+    """Write a file with the rows of changed pages; of several parts, oldest first, the newest row of each page."""
+    with file.open("xb") as opened:
+        np.savez(opened, allow_pickle=False, **merged_parts(parts))
+
+
+def merged_parts(parts: list[Arrays]) -> Arrays:
+    """Several parts as one. Arrays have a value for each `page`; those named NAME.starts begin the rows of a matrix."""
+    if len(parts) == 1:
+        return parts[0]
+    every = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    pages = every["page"]
+    newest = len(pages) - 1 - np.unique(pages[::-1], return_index=True)[1]  # ascending by page
+    found = {name: values[newest] for name, values in every.items() if "." not in name}
+    for matrix in (name.removesuffix("starts") for name in every if name.endswith(".starts")):
+        sizes = np.concatenate([np.diff(part[f"{matrix}starts"]) for part in parts])
+        places = rows_at((np.cumsum(sizes) - sizes)[newest], sizes[newest])
+        values = [name for name in every if name.startswith(matrix) and name != f"{matrix}starts"]
+        found |= {name: every[name][places] for name in values}
+        found[f"{matrix}starts"] = np.append(0, np.cumsum(sizes[newest]))
+    return found
 
 
 class Vocabulary(Sequence[str]):
@@ -159,6 +249,14 @@ class Vocabulary(Sequence[str]):
         """The number of a word."""
         at = bisect_left(self, word)
         return at if at < len(self) and self[at] == word else None
+
+    def find_all(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The number of each word, -1 if it is unknown."""
+        from cocite.kernels.words.vocabulary import find_words  # loads compiled loops, which `find` doesn't need
+
+        texts, found = Vocabulary.of(words), np.empty(len(words), np.int64)
+        find_words(self.starts, self.data, texts.starts, texts.data, found)
+        return found
 
     def beginning(self, text: str) -> Iterator[int]:
         """The numbers of words that begin with a text, at most MAX_PREFIX_WORDS."""

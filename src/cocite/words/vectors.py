@@ -1,22 +1,44 @@
 """The words of each page as a vector, for cosines in microseconds. `make_vectors` makes them.
 
 The side data `vectors` has the matrix by page, and the same by word to find pages with words in common; the context
-words of each page (`context`), its same-name pages (`same_name`), and which pages are the first of a host.
+words of each page (`context`), its same-name pages (`same_name`), and which pages are the first of a host. Where layers
+changed pages, files beside it have their rows, one for each commit until they are merged: see `follow_vectors`. Weights
+of words, the vocabulary and same-name pages stay as they are until the vectors are made anew.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import GONE
+from cocite.graph.mapping import FilePart, joined
 from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with, shared_terms
-from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, arrays_of
+from cocite.words.stored import (
+    ROWS,
+    Arrays,
+    OpenedWords,
+    Vocabulary,
+    WordData,
+    arrays_of,
+    is_starts,
+    merged_parts,
+    write_part,
+)
 
 MAX_SAME_NAME = 3  # same-name pages kept for each page
 MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
+if TYPE_CHECKING:
+    from cocite.words.changes import ChangedPages
+
+NO_PAGES = np.zeros(0, np.uint32)
+PART_SUFFIX = ".npz"  # of a file with the rows of changed pages
+MAX_PARTS = 4  # such files; opening one takes 3 ms
+MAX_RECENT_CANDIDATES = 1 << 12  # of these, pages that layers changed
 MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those that count this share of the first one
 
 
@@ -39,6 +61,8 @@ class Vectors:
     context: Sparse  # the context words of each page: those of the sections that list it
     same_name: Sparse  # pages that are linked under the same anchor text as each page
     home: NDArray[np.uint8]  # 1: the first page of a host
+    rarity: NDArray[np.float64]  # of each word, what it counts; 0 if only one page has it
+    recent: "RecentRows | None" = None
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The words of a page and their weights, heaviest first."""
@@ -62,21 +86,37 @@ class Vectors:
     def same_name_pages(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages of the same name, the most similar first, with the cosine of the names."""
         pages, weights = heaviest_first(self.same_name, page)
-        known = np.flatnonzero(pages < len(self.text_words))[:MAX_SAME_NAME]  # a damaged file may name others
-        return pages[known], weights[known]
+        known = pages < len(self.text_words)  # a damaged file may name others
+        if self.recent is not None:
+            known &= ~np.take(self.recent.gone, pages, mode="clip")
+        return pages[known][:MAX_SAME_NAME], weights[known][:MAX_SAME_NAME]
 
     def most_similar(self, page: int, maximum: int) -> NDArray[np.uint32]:
         """The pages most similar to a page, among those that share its heaviest words."""
-        words, weights = self.of(page)
-        pages, sums = np.empty(MAX_CANDIDATES, np.uint32), np.empty(MAX_CANDIDATES)
-        count = pages_with(self.columns, words, weights, pages, sums)
-        pages, sums = pages[:count], sums[:count]
+        own = self.of(page)
+        pages, sums = self._having(self.columns, *own)
+        if self.recent is not None:
+            sums[self.recent.changed[np.minimum(pages, len(self.recent.changed) - 1)]] = 0  # these have other rows
+            more, more_sums = self._having(self.recent.columns, *own)
+            pages, sums = np.concatenate([pages, more]), np.concatenate([sums, more_sums])
+        count = len(pages)
         if count > 4 * maximum:
             highest = np.flatnonzero(sums >= np.partition(sums, count - maximum - 1)[count - maximum - 1])
             pages, sums = pages[highest], sums[highest]
+        if self.recent is not None:
+            pages, sums = pages[sums > 0], sums[sums > 0]
         found: NDArray[np.uint32] = pages[np.lexsort((pages, -sums))][: maximum + 1]
         others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
         return others[:maximum]
+
+    def _having(
+        self, columns: Sparse, words: NDArray[np.uint32], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Pages that have some of the words, and what these add to their cosines."""
+        room = MAX_CANDIDATES if columns is self.columns else MAX_RECENT_CANDIDATES
+        pages, sums = np.empty(room, np.uint32), np.empty(room)
+        count = pages_with(columns, words, weights, pages, sums)
+        return pages[:count], sums[:count]
 
     def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
         """The words, or context words, that a page shares with each of others."""
@@ -86,24 +126,95 @@ class Vectors:
         return [SharedTerms(int(count), terms[i, strong[i]].tolist()) for i, count in enumerate(counts)]
 
 
+@dataclass(frozen=True)
+class RecentRows:
+    """The rows of pages that layers changed."""
+
+    pages: NDArray[np.uint32]  # ascending
+    rows: Sparse  # the words of each
+    vocabulary: int
+    changed: NDArray[np.bool_]  # of all pages, which these are
+    gone: NDArray[np.bool_]  # and which of them are gone
+
+    @cached_property
+    def columns(self) -> Sparse:
+        """These pages by word."""
+        sizes = self.rows.ends - self.rows.starts[: len(self.pages)]
+        order = np.argsort(self.rows.ids, kind="stable")
+        starts = np.searchsorted(self.rows.ids[order], np.arange(self.vocabulary + 1)).astype(np.int64)
+        parts = (starts, np.repeat(self.pages, sizes)[order], self.rows.weights[order])
+        for part in parts:
+            part.flags.writeable = False
+        return Sparse.of(*parts)
+
+
 def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """A row of a matrix, the heaviest first."""
-    part = slice(*matrix.starts[row : row + 2].tolist())
+    part = slice(int(matrix.starts[row]), int(matrix.ends[row]))
     ids, weights = matrix.ids[part], matrix.weights[part]
     order = np.argsort(-weights.astype(np.int64), kind="stable")
     return ids[order], weights[order] / SCALE
 
 
-def read_vectors(stored: OpenedWords) -> Vectors:
-    """Stored word vectors; only lengths are checked here, rows where they are read."""
-    words, (text_words, stop, home) = stored.vocabulary(), map(stored.array, ("text_words", "stop", "home"))
-    own, by_word, context, same_name = (stored.matrix(Sparse, name) for name in ("", "word.", "context.", "same_name."))
-    pages = stored.graph.pages
-    stored.require(all(len(matrix.starts) == pages + 1 for matrix in (own, context, same_name)))
+def read_vectors(stored: OpenedWords, of_fewer_pages: bool = False) -> Vectors:
+    """Stored word vectors, perhaps of a state with fewer pages; lengths are checked here, rows where they are read."""
+    words = stored.vocabulary()
+    text_words, stop, home, rarity = map(stored.array, ("text_words", "stop", "home", "rarity"))
+    own, by_word, context, same_name = (stored.sparse(name) for name in ("", "word.", "context.", "same_name."))
+    parts = sorted(name for name in stored.side.files if name.endswith(PART_SUFFIX))
+    pages = len(text_words)
+    stored.require(pages <= stored.graph.pages if parts or of_fewer_pages else pages == stored.graph.pages)
+    stored.require(all(len(matrix.ends) == pages for matrix in (own, context, same_name)) and len(home) == pages)
     stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
-    stored.require(len(text_words) == len(home) == pages and len(by_word.starts) == len(words) + 1 == len(stop) + 1)
+    stored.require(len(by_word.ends) == len(words) == len(stop) == len(rarity))
     stored.require(len(own.ids) == len(by_word.ids))
-    return Vectors(own, by_word, text_words, words, stop, context, same_name, home)
+    vectors = Vectors(own, by_word, text_words, words, stop, context, same_name, home, rarity)
+    return with_parts(stored, vectors, [stored.part(name) for name in parts]) if parts else vectors
+
+
+def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Vectors:
+    """Vectors with the rows of changed pages in their places. Nothing is read of the others: files are mapped."""
+    old, part = len(vectors.text_words), merged_parts(parts)
+    new, pages = stored.graph.pages - old, part["page"]
+    stored.require(not len(pages) or int(pages[-1]) < stored.graph.pages)
+    for name in ("own", "context"):
+        stored.require(is_starts(part[f"{name}.starts"], len(pages), len(part[f"{name}.ids"])))
+        stored.require(len(part[f"{name}.ids"]) == len(part[f"{name}.weights"]))
+
+    def grown(name: str, more: int) -> NDArray[Any]:
+        values = stored.array(name)
+        return joined(values.dtype, [FilePart(stored.side.folder / f"{name}.bin", 0, values)], more)[0]
+
+    def with_rows(prefix: str, changed: str = "") -> Sparse:
+        starts, ends = grown(f"{prefix}starts", new), grown(f"{prefix}starts", new)[1:]
+        starts[old:], ends[old:] = 0, 0
+        added = [part[f"{changed}.{name}"] if changed else NO_PAGES for name in ROWS[1:]]
+        ids, weights = (grown(f"{prefix}{name}", len(more)) for name, more in zip(ROWS[1:], added, strict=True))
+        if changed:
+            place, own = len(ids) - len(added[0]), part[f"{changed}.starts"]
+            starts[pages], ends[pages] = place + own[:-1], place + own[1:]
+            ids[place:], weights[place:] = added
+        for values in (starts, ends, ids, weights):
+            values.flags.writeable = False
+        return Sparse(starts[: old + new], ids, weights, ends)
+
+    text_words, home = grown("text_words", new), grown("home", new)
+    text_words[pages], home[pages] = part["text_words"], part["home"]
+    for each in (text_words, home):
+        each.flags.writeable = False
+    changed, gone = np.zeros(old + new, np.bool_), np.zeros(old + new, np.bool_)
+    changed[pages], gone[pages] = True, stored.graph.array("page.kind")[pages] & GONE > 0
+    own = Sparse.of(*(part[f"own.{name}"] for name in ROWS))
+    recent = RecentRows(pages, own, len(vectors.words), changed, gone)
+    return replace(
+        vectors,
+        pages=with_rows("", "own"),
+        context=with_rows("context.", "context"),
+        same_name=with_rows("same_name."),
+        text_words=text_words,
+        home=home,
+        recent=recent,
+    )
 
 
 def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, Any], Arrays]:
@@ -111,10 +222,27 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     from cocite.words.make_vectors import make_vectors  # loads far more
 
     made = make_vectors(graph, folder=folder, **options)
-    arrays = made.pages._asdict() | {"text_words": made.text_words, "stop": made.stop, "home": made.home}
+    arrays = {name: getattr(made, name) for name in ("text_words", "stop", "home", "rarity")}
+    arrays |= {name: getattr(made.pages, name) for name in ROWS}
     others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
     return {}, arrays | others
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 12, pack_vectors, read_vectors)
+def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -> dict[str, Any]:
+    """Add the rows of changed pages to a folder with older vectors."""
+    from cocite.graph.build.merge_layers import layers_to_merge
+    from cocite.words.follow_vectors import changed_rows  # loads far more
+
+    made = changed_rows(stored.graph, read_vectors(stored, of_fewer_pages=True), changed)
+    names = sorted(name for name in stored.side.files if name.endswith(PART_SUFFIX))
+    number = int(names[-1].removesuffix(PART_SUFFIX)) + 1 if names else 1
+    sizes = [stored.side.files[name][0] for name in names] + [sum(values.nbytes for values in made.values())]
+    old = names[len(names) + 1 - max(1, layers_to_merge(sizes, MAX_PARTS)) :]
+    for name in old:
+        (folder / name).unlink()
+    write_part(folder / f"{number:06}{PART_SUFFIX}", [*map(stored.part, old), made])
+    return {}
+
+
+VECTORS = WordData("vectors", "index of word vectors", "search", 13, pack_vectors, read_vectors, follow_vectors)
 open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

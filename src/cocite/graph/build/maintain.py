@@ -50,6 +50,9 @@ from cocite.sources.records import ReadReport
 CHUNK_PAGES = 1 << 16
 OLD_TAGS = "old.tags"
 MIN_REWRITE_BYTES = 64 << 20  # of sources; from a quarter of the store on, it is rewritten
+MIN_COMPACT_BYTES = 1 << 20  # of layers
+BACKGROUND_SHARE, COMMAND_SHARE = 4, 2
+"""Layers of a quarter of the base are compacted by a server, of a half by `add`: so a link is rewritten a few times."""
 
 
 def add(
@@ -58,11 +61,13 @@ def add(
     report: ReadReport,
     options: BuildOptions | None = None,
     progress: Progress = no_progress,
+    compacts: bool = True,
 ) -> Built:
     """Add pages to a store. A page that it has already gets the links of its newest capture.
 
     Few pages become a layer. Where the sources are large beside the store, it is rewritten: that takes less time and a
-    bounded amount of memory. So it is where texts that it has are no longer wanted.
+    bounded amount of memory. So it is where texts that it has are no longer wanted. Layers that have become large are
+    folded into the store, unless somebody else `compacts` it.
     """
     sources, options = list(sources), options or BuildOptions()
     size, (store, manifest, _) = sum(getattr(each, "size_bytes", 0) for each in sources), generation.read_pointer(path)
@@ -70,8 +75,17 @@ def add(
     drops = any(manifest["options"].get(name, True) and not getattr(options, name) for name in ("text", "anchors"))
     work = rewrite if large or drops or is_old(manifest) or "history" in manifest else commit
     built = work(sources, path, report, options, progress)
+    if compacts and is_compaction_due(path, COMMAND_SHARE):
+        rewrite([], path, ReadReport(), options, progress)
     renew_clicks(path)
     return built
+
+
+def is_compaction_due(path: Path, share: int = BACKGROUND_SHARE) -> bool:
+    """Whether the layers of a store have grown to a part of its base."""
+    base, _, layers = generation.read_pointer(path)
+    size = sum((path / layer.file).stat().st_size for layer in layers)
+    return size >= MIN_COMPACT_BYTES and size * share >= sum(file.stat().st_size for file in base.iterdir())
 
 
 def is_old(manifest: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from cocite.graph.build import derive
 from cocite.graph.build.commit import Columns, encoded_lists, encoded_names, out_arrays
 from cocite.graph.build.spill import RECORD_TEXTS
 from cocite.graph.generation import MemoryWriter
-from cocite.graph.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays
+from cocite.graph.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter, text_column
 from cocite.kernels.codec.look_up import find_position
@@ -18,13 +18,13 @@ from cocite.kernels.codec.look_up import find_position
 MAX_LAYERS = 20
 
 
-def layers_to_merge(sizes: list[int]) -> int:
-    """How many of the newest layers to merge, oldest first in `sizes`; 0 for none.
+def layers_to_merge(sizes: list[int], maximum: int | None = None) -> int:
+    """How many of the newest layers to merge, oldest first in `sizes`; 0 for none, or if there are few.
 
     As many as are not much larger than those after them: a link is then written again a few times in all, however many
     commits there are.
     """
-    if len(sizes) <= MAX_LAYERS:
+    if len(sizes) <= (MAX_LAYERS if maximum is None else maximum):
         return 0
     count, total = 1, sizes[-1]
     while count < len(sizes) and (count < 2 or sizes[-1 - count] <= 2 * total):
@@ -52,8 +52,7 @@ def merge(arrays: LayeredArrays, count: int) -> tuple[dict[str, Any], Columns]:
 
 
 def _union(layers: Iterable[Layer], name: str) -> NDArray[np.int64]:
-    parts = [layer[name] for layer in layers]
-    return np.unique(np.concatenate([np.zeros(0, np.uint32), *parts])).astype(np.int64)
+    return pages_in(layers, name).astype(np.int64)
 
 
 def _facts(graph: Graph, layers: list[Layer]) -> Columns:

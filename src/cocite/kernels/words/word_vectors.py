@@ -1,10 +1,10 @@
 """Compiled loops over word vectors: pages that share words with a vector, and their cosines with it.
 
-Row r of a sparse matrix is ids[starts[r]:starts[r + 1]] with weights likewise, in units of 1 / SCALE. Rows of a damaged
-file that point outside the arrays are cut.
+Row r of a sparse matrix is ids[starts[r]:ends[r]] with weights likewise, in units of 1 / SCALE. Rows of a damaged file
+that point outside the arrays are cut.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,21 @@ class Sparse(NamedTuple):
     starts: NDArray[np.int64]
     ids: NDArray[np.uint32]
     weights: NDArray[np.uint16]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, starts: NDArray[np.int64], ids: NDArray[np.uint32], weights: NDArray[np.uint16]) -> Self:
+        """Rows that follow each other: `starts` has one more, for the end."""
+        return cls(starts, ids, weights, starts[1:])
 
 
 @inline
 def row_of(matrix, row):
     """The bounds of a row, cut to the arrays; a missing row is empty."""
-    if row + 1 >= len(matrix.starts):
+    if row >= len(matrix.ends):
         return np.int64(0), np.int64(0)
     low = min(max(np.int64(matrix.starts[row]), 0), len(matrix.ids))
-    return low, min(max(np.int64(matrix.starts[row + 1]), low), len(matrix.ids))
+    return low, min(max(np.int64(matrix.ends[row]), low), len(matrix.ids))
 
 
 @inline

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from shlex import join
 from typing import IO, TYPE_CHECKING, Any
@@ -352,6 +353,7 @@ class Add(SourceOptions):
     """
 
     resume: bool = parameter(False, "Crawling: go on with an earlier crawl, and fetch only what the store doesn't have")
+    compacts: bool = field(default=True, compare=False)  # whether layers that have become large are folded in
 
     def crawled(self, spec: str) -> dict[str, Any]:
         from cocite.graph.crawled import crawled_before
@@ -368,7 +370,7 @@ class Add(SourceOptions):
         given = {"anchors": self.anchors, "text": self.text}
         before = kept_before(self.index, self.platforms)
         kept = {name: bool(before[name] if value is None else value) for name, value in given.items()}
-        return self.read(add, Path(self.index), kept, progress)
+        return self.read(partial(add, compacts=self.compacts), Path(self.index), kept, progress)
 
 
 @operation()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,8 +41,8 @@ class CountClicks(Task):
 
     A file has transitions, from<TAB>to<TAB>count per line, or sessions: the pages somebody visited, in order, separated
     by tabs or semicolons, with < for the back button. Plain, .gz, .zst or .bz2. Pages that the store doesn't have are
-    counted and skipped. Clicks are added to those counted before, so give each file once. They are kept when pages are
-    added or removed.
+    counted and skipped. Clicks are added to those counted before; a file of the same content is skipped. They are kept
+    when pages are added or removed.
 
     Examples:
         cocite clicks clickstream.tsv.gz -i web.cocite
@@ -55,9 +56,11 @@ class CountClicks(Task):
     anew: bool = parameter(False, "Delete the clicks that were counted before")
     strict: bool = parameter(False, "Stop at the first record that can't be used")
     quiet: bool = shared.quiet()
+    request_ids: dict[str, bytes] = field(default_factory=dict, compare=False)
+    """Digests of files that are to be counted once whatever their content is, by path."""
 
     def do(self, progress: Progress) -> ClicksResult:
-        from cocite.graph.clicks import add_clicks
+        from cocite.graph.clicks import add_files
         from cocite.graph.store import Graph
         from cocite.sources.clicks import read_clicks
         from cocite.sources.records import ReadReport
@@ -66,15 +69,24 @@ class CountClicks(Task):
         if missing := [path for path in paths if not path.is_file()]:
             raise BadSource(f"Unknown file {missing[0]}: check the path")
 
-        def trails() -> Iterator[Trail]:
-            for path in paths:
-                for number, trail in enumerate(read_clicks(path, report, self.kind or None), 1):
-                    if number % PROGRESS_ROWS == 0:
-                        progress("counting clicks", PROGRESS_ROWS, None)
-                    yield trail
+        def trails(path: Path) -> Iterator[Trail]:
+            for number, trail in enumerate(read_clicks(path, report, self.kind or None), 1):
+                if number % PROGRESS_ROWS == 0:
+                    progress("counting clicks", PROGRESS_ROWS, None)
+                yield trail
 
-        return ClicksResult(graph.path, add_clicks(graph, trails(), report, self.anew), report)
+        files = ((self.request_ids.get(str(path)) or content_of(path), trails(path)) for path in paths)
+        return ClicksResult(graph.path, add_files(graph, files, report, self.anew), report)
 
     def failure(self, result: ClicksResult) -> str:
+        from cocite.graph.clicks import COUNTED_BEFORE
+
         why = "No usable click, so nothing was changed: give rows of from<TAB>to<TAB>count, or sessions"
-        return "" if result.kept.trails else why
+        return "" if result.kept.trails or result.report.skipped[COUNTED_BEFORE] else why
+
+
+def content_of(path: Path) -> bytes:
+    """The digest of a file."""
+    from cocite.graph.generation import file_digest
+
+    return bytes.fromhex(file_digest(path))

@@ -10,7 +10,11 @@ from cocite.operations.declare import Progress, Web, operation
 from cocite.operations.task import Facts, Task
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
-LAGGING = ("weights of words (document frequencies)", "stored ranks", "counts of sites and hosts")
+LAGGING = (
+    "weights of words (document frequencies)", "new words in vectors", "relevance of keywords", "same-name pages",
+    "words of links to popular pages", "context words beside changed pages", "stored ranks",
+    "counts of sites and hosts",
+)  # fmt: skip
 """What doesn't follow at once when layers are written, but when the store is compacted, or it is made again."""
 STORE_PARTS = {
     "links out": r"out\.(words|base|offset|degree|code|first)",
