@@ -213,7 +213,7 @@ def test_clicks_that_come_later_cost_what_they_bring(store: Path, monkeypatch: p
         there = {file.name: file.stat().st_ino for file in (store / "side").glob("clicks-*/page.bin")}
         kept = add_clicks(Graph(store), [click(source, target, turn)], ReadReport())
         now = {file.name: file.stat().st_ino for file in (store / "side").glob("clicks-*/page.bin")}
-        assert there in ({}, now), "what was there is not written again"
+        assert there in ({}, now), "stored clicks are not written again"
         assert (kept.pairs, kept.clicks) == (len(truth), sum(truth.values()))
         assert len(list((store / "side").glob("clicks-*/*.npz"))) <= 4
     for turn, change in enumerate((lambda: None, lambda: extend(store, [page(D, A)]), lambda: compact(store))):

@@ -40,7 +40,7 @@ def everything(graph: Graph) -> ChangedPages:
     return changed
 
 
-@examples(12)
+@examples(8)
 @given(webs())
 def test_rows_of_changed_pages_are_those_of_all(pages: list[Page]) -> None:
     graph = Graph.from_records(pages)
@@ -87,7 +87,7 @@ def history(store: Path, seed: int) -> Graph:
     return Graph(store)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "MAX_CHANGED_SHARE", 0)
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
@@ -130,7 +130,7 @@ def test_parts_are_merged_and_compaction_drops_them(place: Path, monkeypatch: py
     draw, store = random.Random(5), place / "w"
     make(store, [page_of(draw, url) for url in (*LISTS, *SITES)])
     renew_search(store, wanted=True)
-    for at in range(9):
+    for at in range(6):
         extend(store, [page_of(draw, f"https://new.example/{at}")])
         renew_search(store, wanted=True)
         assert len(list(VECTORS.find(Graph(store)).side.folder.glob("*.npz"))) <= 4

@@ -1,9 +1,9 @@
 """What layers change in words: the pages whose words are made again when a store has got layers, and their texts.
 
 These are the pages whose own texts or facts changed, and those that they link to, or linked to: their anchor texts
-changed. A page with many in-links is left out until their number has grown by a twentieth. Its words hardly
-change with one link more, and it takes a pass over all its parents to make them. When pages were removed, nothing is
-left out: their words must not stay.
+changed. A page with many in-links waits until their number has grown by a twentieth. Its words hardly change with one
+link more, and it takes a pass over all its parents to make them. When pages were removed, no page waits: their words
+must not stay.
 """
 
 from functools import cached_property
