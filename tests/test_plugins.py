@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -47,86 +49,104 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(folder: Path, *arguments: str, code: int = 0, broken: bool = False) -> subprocess.CompletedProcess[str]:
+class Ran(NamedTuple):
+    """What a command printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+COMMANDS = """
+import json, sys
+from click.testing import CliRunner
+from cocite.cli import app
+from cocite.plugins import entries
+for command in json.loads(sys.argv[1]):
+    done = CliRunner().invoke(app, command, prog_name="cocite")
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]))
+print(entries.cache_info().currsize)
+"""
+
+
+def run(folder: Path, code: str, *arguments: str, broken: bool = False) -> list[str]:
+    """The lines that a program prints, in a process that has the plugins."""
     paths = [str(ROOT / "src"), str(folder / "site"), *([str(folder / "broken")] if broken else [])]
-    done = subprocess.run(
-        [sys.executable, "-m", "cocite", *arguments], cwd=folder, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COCITE_INDEX": str(folder / "web.cocite")},
-    )  # fmt: skip
-    assert done.returncode == code, done.stderr
-    return done
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COCITE_INDEX": str(folder / "web.cocite")}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def ask(folder: Path, *commands: str, broken: bool = False) -> tuple[list[Ran], int]:
+    """What commands print, one after the other, and how many kinds of plugins they have looked for."""
+    *lines, kinds = run(folder, COMMANDS, json.dumps([shlex.split(each) for each in commands]), broken=broken)
+    return [Ran(*json.loads(line)) for line in lines], int(kinds)
+
+
+SERVED = """
+from cocite.http.metrics import ROUTE_LABELS
+from cocite.http.questions import parameters, routes
+from cocite.mcp.server import tools
+assert "/api/orphans" in routes() and "orphans" in ROUTE_LABELS and "k" in parameters("/api/orphans")
+assert "orphan_pages" in tools()
+import cocite
+print(cocite.open("web.cocite").orphans().orphans)
+"""
 
 
 def test_the_example_adds_a_source_a_method_a_rank_and_an_operation(folder: Path) -> None:
-    listed = json.loads(run(folder, "plugins", "--json").stdout)["plugins"]
-    assert [(each["kind"], each["name"], each["package"], each["version"], each["failure"]) for each in listed] == [
+    ran, _ = ask(
+        folder, "plugins --json", "build favourites.addresses more.addresses -o web.cocite",
+        "related a.example -m 'jaccard(parents=5)' --json", "methods", "rank --by in_links --json", "orphans --json",
+        "orphans --help",
+    )  # fmt: skip
+    assert [each.code for each in ran] == [0] * 7, ran
+    listed, _, related, methods, ranked, orphans, help = (each.out for each in ran)
+    found = [tuple(each[name] for name in ("kind", "name", "package", "version", "failure"))
+             for each in json.loads(listed)["plugins"]]  # fmt: skip
+    assert found == [
         ("sources", "addresses", "cocite-example", "1.0", ""),
         ("methods", "jaccard", "cocite-example", "1.0", ""),
         ("ranks", "in_links", "cocite-example", "1.0", ""),
         ("operations", "orphans", "cocite-example", "1.0", ""),
     ]
-    run(folder, "build", "favourites.addresses", "more.addresses", "-o", "web.cocite")
-    related = json.loads(run(folder, "related", "a.example", "-m", "jaccard(parents=5)", "--json").stdout)
-    assert [(each["url"], each["score"]) for each in related["answers"]] == [
+    assert [(each["url"], each["score"]) for each in json.loads(related)["answers"]] == [
         ("https://b.example/", 1.0), ("https://c.example/", 0.5)
     ]  # fmt: skip
-    assert "jaccard" in run(folder, "methods").stdout
-    ranked = json.loads(run(folder, "rank", "--by", "in_links", "--json").stdout)
-    assert ranked["top"][0]["value"] == 2
-    orphans = json.loads(run(folder, "orphans", "--json").stdout)["orphans"]
-    assert len(orphans) == 2
-    assert "List pages that no page links to" in run(folder, "orphans", "--help").stdout
-    code = f"import cocite; print(cocite.open({str(folder / 'web.cocite')!r}).orphans().orphans)"
-    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{folder / 'site'}"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
-    assert done.stdout.strip() == str(orphans)
-    served = """
-from cocite.http.questions import routes, parameters
-from cocite.http.metrics import ROUTE_LABELS
-from cocite.mcp.server import tools
-assert "/api/orphans" in routes() and "orphans" in ROUTE_LABELS and "k" in parameters("/api/orphans")
-assert "orphan_pages" in tools()
-"""
-    subprocess.run([sys.executable, "-c", served], env=env, check=True)
+    assert "jaccard" in methods
+    assert json.loads(ranked)["top"][0]["value"] == 2
+    assert len(json.loads(orphans)["orphans"]) == 2
+    assert "List pages that no page links to" in help
+    assert run(folder, SERVED) == [str(json.loads(orphans)["orphans"])]
 
 
 def test_a_broken_plugin_is_a_line_and_never_a_crash(folder: Path) -> None:
-    shown = run(folder, "plugins", broken=True).stdout
+    ran, _ = ask(
+        folder, "plugins", "build favourites.addresses -o other.cocite", "related a.example -m absent -i other.cocite",
+        "methods", "nothing", broken=True,
+    )  # fmt: skip
+    assert [each.code for each in ran] == [0, 0, 2, 0, 2], ran
     for name, why in {
         "absent": "ModuleNotFoundError: No module named 'no_such_module'", "leaving": "SystemExit: I leave",
         "crashing": "ZeroDivisionError: division by zero", "empty": "broken_plugin has no Params",
-        "nothing": "AttributeError:", "cocitation": "has no Params",
+        "nothing": "AttributeError: ", "cocitation": "broken_plugin has no Params",
     }.items():  # fmt: skip
-        assert f"{name}  broken-plugin 0.1" in shown
-        assert f"not loaded: {why}" in shown or why in shown
-    run(folder, "build", "favourites.addresses", "-o", "other.cocite", broken=True)
-    failed = run(folder, "related", "a.example", "-m", "absent", code=2, broken=True)
-    assert "Skipped the plugin absent of broken-plugin (ModuleNotFoundError" in failed.stderr
-    assert "Unknown method 'absent'" in failed.stderr
-    assert "Traceback" not in failed.stderr
-    assert "jaccard" in run(folder, "methods", broken=True).stdout
-    run(folder, "nothing", code=2, broken=True)
+        assert f"{name}  broken-plugin 0.1" in ran[0].out
+        assert f"not loaded: {why}" in ran[0].out
+    assert "Skipped the plugin crashing of broken-plugin (ZeroDivisionError" in ran[1].err
+    assert "Skipped the plugin absent of broken-plugin (ModuleNotFoundError" in ran[2].err
+    assert "Unknown method 'absent'" in ran[2].err
+    assert "jaccard" in ran[3].out
+    assert not any("Traceback" in each.err for each in ran)
 
 
 def test_plugins_cost_nothing_where_nobody_asks(folder: Path) -> None:
     """Neither --help nor a method of cocite's own reads entry points."""
-    for command in (
-        ["--help"],
-        ["related", "--help"],
-        ["related", "a.example", "-m", "cocitation", "-i", "web.cocite"],
-    ):
-        code = f"""
-import sys
-from cocite.cli import app
-try: app({command!r}, prog_name="cocite")
-except SystemExit as end: assert end.code == 0, end.code
-print("importlib.metadata" in sys.modules and __import__("cocite.plugins").plugins.entries.cache_info().currsize)
-"""
-        env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{folder / 'site'}"}
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.splitlines()[-1] in ("False", "0"), command
+    ran, kinds = ask(folder, "--help", "related --help", "related a.example -m cocitation")
+    assert [each.code for each in ran] == [0, 0, 0]
+    assert kinds == 0
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cocite.generators import with_place
+from cocite.generators import fill, with_place
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {
@@ -64,10 +65,6 @@ def test_mkdocs(installed: Path, tmp_path: Path) -> None:
     assert 'href="../wren/"' in related(tmp_path / "site" / "robin" / "index.html")
     assert "<h2>See also</h2>" in related(tmp_path / "site" / "robin" / "index.html")
     assert 'href="../gearbox/"' in related(tmp_path / "site" / "brakes" / "index.html")
-    generate(installed, tmp_path, "mkdocs", "build")
-    assert 'href="../wren/"' in related(tmp_path / "site" / "robin" / "index.html")
-    (tmp_path / "mkdocs.yml").write_text("site_name: Manual\nplugins: [cocite]\n")
-    assert "the address of the site is unknown: set site_url" in generate(installed, tmp_path, "mkdocs", "build")
 
 
 def test_sphinx(installed: Path, tmp_path: Path) -> None:
@@ -82,9 +79,16 @@ def test_sphinx(installed: Path, tmp_path: Path) -> None:
     assert 'href="wren.html"' in related(tmp_path / "out" / "robin.html")
     assert 'href="gearbox.html"' in related(tmp_path / "out" / "brakes.html")
     assert "data-cocite-related" not in (tmp_path / "out" / "genindex.html").read_text("utf-8")
-    (tmp_path / "conf.py").write_text(settings)
-    assert "set html_baseurl" in generate(installed, tmp_path, "sphinx", "-b", "html", "-q", "-E", ".", "other")
-    generate(installed, tmp_path, "sphinx", "-b", "text", "-q", ".", "text")
+
+
+def test_what_goes_wrong_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("a generator")
+    fill(tmp_path, "", "site_url", log)
+    assert "the address of the site is unknown: set site_url" in caplog.text
+    fill(tmp_path, "https://manual.example/", "site_url", log)
+    assert "no related pages" in caplog.text and "has no HTML pages" in caplog.text
+    fill(tmp_path, "https://manual.example/", "site_url", log, k=99)
+    assert "k must be a whole number from 1 to 50" in caplog.text
 
 
 def test_a_place_is_added_once() -> None:

@@ -120,8 +120,9 @@ class HistoryEvidence:
             scores = self.parts.get(page) or self.method.relate(self.web, [page])
             own = [place for place, some in enumerate(named) if at in some]
             why = self.method.explain(self.web, scores, results[own])
-            for place, each in zip(own, _about(scores.used, why) if several else why, strict=True):
-                found[place].append(each)
+            for place, each, about in zip(own, why, _about(scores.used, why), strict=True):
+                is_named = self.history.was_read and len(named[place]) == 1  # by the first reason
+                found[place].append(about if several and not is_named else each)
         turns = [[one for turn in zip_longest(*about) for one in turn if one is not None] for about in found]
         if self.history.was_read:
             read = [tuple(self.history.pages[at] for at in some) for some in named]
