@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from cocite.cli.tasks.crawl import parse_duration
-from cocite.errors import BadParameter
+from cocite.cli.tasks.crawl import Crawl, parse_duration
+from cocite.errors import BadParameter, BadSource
 from cocite.graph.store import Graph
 from cocite.sources.crawl.hints import Hint, feeds_of, read_hints
 
@@ -82,21 +80,11 @@ def serving(site: Site) -> Iterator[Site]:
         server.server_close()
 
 
-def crawl(site: Site, store: Path, *more: str) -> str:
+def crawl(site: Site, store: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    """One round in this process; returns what it says."""
     site.hits.clear()
-    command = [
-        sys.executable,
-        "-c",
-        "from cocite.cli import main; main()",
-        "crawl",
-        f"{site.base}/",
-        "--into",
-        str(store),
-    ]
-    options = ["--allow-private", "--delay", "0", *more]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+    Crawl(url=f"{site.base}/", into=str(store), allow_private=True, delay=0.0).do(None)
+    return capfd.readouterr().err
 
 
 def titles(store: Path) -> set[str]:
@@ -105,32 +93,37 @@ def titles(store: Path) -> set[str]:
     return {title for page in pages if (title := graph.texts.title(int(page)))}
 
 
-def test_rounds(place: Path) -> None:
+def test_rounds(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     store = place / "web.cocite"
     with serving(Site()) as site:
-        assert "3 pages new or changed" in crawl(site, store)
+        assert "3 pages new or changed" in crawl(site, store, capfd)
         assert titles(store) == {"/", "/a", "/b"}
-        assert "0 pages new or changed, 3 not" in crawl(site, store)
+        assert "0 pages new or changed, 3 not" in crawl(site, store, capfd)
         assert site.hits["/ 304"] == site.hits["/a 304"] == site.hits["/b 200"] == 1
         generation = (store / "CURRENT").read_bytes()
         # A page changed, one is new in the sitemap, one in the feed, one is forbidden; /a is older than its last fetch.
         site.pages |= {"/b": ["/a", "/c"], "/c": [], "/new": ["/"], "/post": ["/"], "/secret": []}
         site.dated = {"/new": "2030-01-01", "/a": "2020-01-01", "/secret": "2030-01-01"}
         site.feed = ["/post"]
-        said = crawl(site, store)
+        said = crawl(site, store, capfd)
         assert "4 pages new or changed, 2 not" in said
         assert titles(store) == {"/", "/a", "/b", "/c", "/new", "/post"}
         assert not any(hit.startswith(("/a ", "/secret")) for hit in site.hits)
         assert (store / "CURRENT").read_bytes() != generation
+        # A page is gone. Without what is known, all is fetched again; a damaged file counts as none.
         del site.pages["/new"]
-        crawl(site, store)
+        (place / "web.cocite.crawl.json").write_text("{cut")
+        crawl(site, store, capfd)
         graph = Graph(store)
         assert graph.array("page.status")[graph.find(f"{site.base}/new")] == 404
-        # Without what is known, all is fetched again; a damaged file counts as none.
-        (place / "web.cocite.crawl.json").write_text("{cut")
-        crawl(site, store)
         assert site.hits["/ 200"] == 1
         assert json.loads((place / "web.cocite.crawl.json").read_text())["url"] == f"{site.base}/"
+
+
+def test_nothing_to_fetch(place: Path) -> None:
+    with pytest.raises(BadSource, match=r"Nothing was fetched from http://127\.0\.0\.1:9/ \("):
+        Crawl(url="http://127.0.0.1:9/", into=str(place / "web.cocite")).do(None)
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize(("text", "found"), [("90s", 90), ("30m", 1800), ("6h", 21_600), ("1.5d", 129_600)])

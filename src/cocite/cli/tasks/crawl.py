@@ -77,6 +77,9 @@ class Crawl(WorkOptions, CrawlOptions):
             first = next(pages, None)
             if first is not None:
                 self._write(chain([first], pages), report)
+            elif not Path(self.into).exists():
+                reasons = "; ".join(report.skipped) or "no page was found"
+                raise BadSource(f"Nothing was fetched from {self.url} ({reasons}): check the address")
         except (BadSource, BadStore, OSError) as error:
             if not self.every or not Path(self.into).exists():
                 raise
