@@ -10,9 +10,12 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from cocite.errors import BadStore, CociteError
 from cocite.graph.side import FOLDER, faults_of_sides
@@ -66,10 +69,26 @@ class Snapshot(Web):
                 self._parts[name] = open_part()
         self._update_edition()
 
-    def build_parts(self, report: Callable[..., None]) -> None:
-        """Build the parts that a small store lacks, which takes a while. `report` is `Log.write`, or like it."""
+    def take_ranks(self, before: Snapshot) -> None:
+        """Take ranks of an earlier snapshot that has the same base: newer pages have the value 0 until it is compacted.
+
+        Computing them again would make every small change wait.
+        """
+        if before.graph.arrays.base.folder != self.graph.arrays.base.folder:
+            return
+        for name, part in before._parts.items():
+            new = self.graph.pages - before.graph.pages
+            if name.startswith("rank ") and name not in self._parts and new >= 0:
+                self._parts[name] = replace(part, values=np.append(part.values, np.zeros(new)), lagging=True)
+        self._update_edition()
+
+    def build_parts(self, report: Callable[..., None], like: Snapshot | None = None) -> None:
+        """Build the parts that a small store lacks, which takes a while; only those that `like` has, if it is given.
+
+        `report` is `Log.write`, or like it.
+        """
         for name, open_part, build_part in self._wanted():
-            if name in self._parts:
+            if name in self._parts or not (like is None or like.has(name)):
                 continue
             began = time.monotonic()
             try:

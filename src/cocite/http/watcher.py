@@ -125,7 +125,8 @@ class StoreWatcher:
     def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
         fresh = Snapshot(self.path)
         fresh.open_parts()
-        fresh.build_parts(self._log.write)
+        fresh.take_ranks(self.current)
+        fresh.build_parts(self._log.write, like=self.current)  # others are still being built, or can't be
         if self.current.has("search") and not fresh.has("search"):
             self._since = self._since or time.monotonic()
             if time.monotonic() - self._since < MAX_INDEX_WAIT_SECONDS:  # `cocite add` is still building it
