@@ -36,6 +36,8 @@ LAYERED = {
 }  # fmt: skip
 """A page that is not in the base."""
 OF_LAYERS = {"fact.page", "record.page", "out.page", "in.page", "out.start", "in.start", "name.before"}
+OF_HISTORY = {name for name in TYPE_OF if name.startswith("history.")}
+"""Only stores that keep all captures have these, and no fault is tried on such a store."""
 NOT_STORED = {"best.first", "sample.first"}
 RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
@@ -116,7 +118,7 @@ def empty_arrays(path: Path) -> set[str]:
     """The arrays of FORMAT.md that are empty, or absent: of the base, and of its layers if it has any."""
     arrays = Graph(path).arrays
     layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
-    empty = {name for name in {*TYPE_OF} - OF_LAYERS - NOT_STORED if not len(arrays.base[name])}
+    empty = {name for name in {*TYPE_OF} - OF_LAYERS - OF_HISTORY - NOT_STORED if not len(arrays.base[name])}
     return empty | {name for name in OF_LAYERS if layers and not any(len(layer[name]) for layer in layers)}
 
 

@@ -152,7 +152,8 @@ TARGETS = """/ /compare?url=birds.example&with=fish.example /picture?url=birds.e
 /metrics /static/style.css /static/none /none /?url=robin.example&method=companion&k=3
 /api/communities?url=birds.example /api/compare?url=birds.example&with=fish.example
 /api/filter?url=birds.example&q=feathers /api/hubs?url=birds.example&k=3 /api/store /api/keywords?q=birds
-/api/links?url=birds.example /api/methods /api/recommend?url=birds.example&url=robin.example /api/search?q=birds
+/api/links?url=birds.example /api/methods /api/changes?url=birds.example&from=2009&to=2024
+/api/recommend?url=birds.example&url=robin.example /api/search?q=birds
 /recommend?url=robin.example&like=wren.example&decay=0.5 /api/recommend?url=birds.example&date=2026-05-17&dwell=9
 /api/related?url=robin.example&method=cocitation&k=5 /api/related?url=birds.example&lang=en&since=2020-01-01
 /api/related?url=https%3A%2F%2Fwren.example%2F&method=walk(least=0.1)&explain=true"""
@@ -178,7 +179,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         b'<feed><entry><link href="/a"/><updated>2024-01-02</updated></entry></feed>',
     ),
     "clicks": (b"https://a.example/\thttps://b.example/\t7\n", b"a;b;<;c\na;c\n", b"a\tb\tlink\t7\n"),
-    "history": (
+    "visits": (
         b"a.example\t2\t2026-05-17\t90\n", b"url,date,dwell\na.example,1778976000,30\n",
         b'["a.example", {"url": "b.example"}]', b'{"url": "a.example", "captured": "2026-05-17"}\n',
         b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF=https://a.example/>a</A>",

@@ -84,14 +84,14 @@ def clicks(data: bytes) -> None:
             assert all(0 <= page < len(trail.pages) for step in trail.steps for page in step), "a step to no page"
 
 
-def history(data: bytes) -> None:
+def visits(data: bytes) -> None:
     """Every visit of a history can be weighed."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder, suppress(BadParameter):
         path = Path(folder) / "history"
         path.write_bytes(data)
-        visits = read_history(path)
-        assert visits and all(each.url and each.weight > 0 for each in visits), "a visit without address or weight"
-        assert all(isfinite(weight) and weight > 0 for _, weight in weights_of(visits, 30.0, 0.5)), "no weight"
+        found = read_history(path)
+        assert found and all(each.url and each.weight > 0 for each in found), "a visit without address or weight"
+        assert all(isfinite(weight) and weight > 0 for _, weight in weights_of(found, 30.0, 0.5)), "no weight"
 
 
 def hints(data: bytes) -> None:
@@ -139,7 +139,7 @@ TARGETS: dict[str, Target] = {
     "url": url,
     "html": html,
     "clicks": clicks,
-    "history": history,
+    "visits": visits,
     "hints": hints,
     **{name: file_of(file.kind, file.name) for name, file in FILES.items()},
     "bvgraph": bvgraph,

@@ -383,7 +383,7 @@ def test_long_requests_wait_with_slow_questions(made: Path) -> None:
         assert service.refusing(b"/api/related?url=x", "greedy") is None  # the quick threads are free
         with pytest.raises(RefusedRequest):
             await service.answer(slow.question(2, True), asker=Asker("greedy"))
-        assert service.refusing(b"/api/related?url=x", "greedy") is service.slow  # it was told to wait
+        assert service.refusing(b"/api/related?url=x", "greedy") is service.slow  # it must wait
         assert service.refusing(b"/api/related?url=x", "honest") is None
         slow.go.set()
         await asyncio.gather(first, second)

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import io
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +234,28 @@ def test_large_layers_are_compacted_in_the_background(
     server.run(wait())
     assert Graph(own).manifest.get("layers", 0) == 0
     assert Graph(own).get(EAGLE) is not None
+
+
+def test_a_request_that_comes_before_compaction_is_decided_is_written(
+    own: Path, server: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, go = threading.Event(), threading.Event()
+
+    def look(_: Path) -> bool:
+        looked.set()
+        assert go.wait(20)
+        return False
+
+    monkeypatch.setattr(writes, "is_compaction_due", look)
+
+    async def both() -> list[int]:
+        first = await server.ask("POST", "/api/pages", lines(RECORD), authorization=BEARER)
+        await asyncio.to_thread(looked.wait, 20)
+        hawk = lines({"url": HAWK, "links": [{"url": EAGLE}]})
+        second = asyncio.create_task(server.ask("POST", "/api/pages", hawk, authorization=BEARER))
+        await asyncio.sleep(0.2)
+        go.set()
+        return [first.status, (await asyncio.wait_for(second, 20)).status]
+
+    assert server.run(both()) == [200, 200]
+    assert Graph(own).get(HAWK) is not None

@@ -106,24 +106,24 @@ def test_whoever_fills_the_queue_makes_room() -> None:
     asyncio.run(work())
 
 
-def test_who_is_told_to_wait_is_refused_unread_while_many_wait() -> None:
+def test_who_must_wait_is_refused_unread_while_many_wait() -> None:
     go = threading.Event()
 
     async def work() -> None:
         gate = WorkQueue("t", 1, 4)
         tasks = [asyncio.create_task(gate.run(lambda: go.wait(10), 10.0, "greedy")) for _ in range(5)]
         await settled()
-        assert not gate.told_to_wait("greedy")
+        assert not gate.must_wait("greedy")
         with pytest.raises(RefusedRequest):
             await gate.run(lambda: None, 10.0, "greedy")
-        assert gate.told_to_wait("greedy") and not gate.told_to_wait("honest")
+        assert gate.must_wait("greedy") and not gate.must_wait("honest")
         again = dict(gate._again)
         gate.refusal("greedy")
-        assert gate._again == again  # who asks all the time waits no longer than it was told
+        assert gate._again == again  # who asks all the time waits no longer for it
         for task in tasks[2:]:
             task.cancel()
         await settled()
-        assert not gate.told_to_wait("greedy")  # less than half of the queue is full
+        assert not gate.must_wait("greedy")  # less than half of the queue is full
         go.set()
         await asyncio.gather(*tasks, return_exceptions=True)
         gate.close()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.sources.watched_folder import Changes, WatchedFolder
+from cocite.sources.watched_folder import FolderChanges, WatchedFolder
 
 BASE = "https://notes.example/"
 NAMES = ("a", "b", "c", "sub/a", "sub/d", "other/d")
@@ -31,12 +31,12 @@ def watch(folder: Path, base: str | None = BASE, text: bool = True) -> WatchedFo
     return WatchedFolder(folder, base, None, text)
 
 
-def committed(watched: WatchedFolder, changes: Changes) -> Changes:
+def committed(watched: WatchedFolder, changes: FolderChanges) -> FolderChanges:
     watched.keep(changes)
     return changes
 
 
-def urls(changes: Changes) -> dict[str, int | None]:
+def urls(changes: FolderChanges) -> dict[str, int | None]:
     return {row["url"].removeprefix(BASE): row["status"] for batch in changes.records for row in batch.to_pylist()}
 
 

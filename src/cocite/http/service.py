@@ -117,10 +117,10 @@ class Service:
 
     def refusing(self, request: bytes, client: str) -> WorkQueue | None:
         """The queue that refuses a request before it is read, if one does. A long request is read by the slow one."""
-        if self.slow.told_to_wait(client):
+        if self.slow.must_wait(client):
             return self.slow
         first = self.slow if len(request) > MAX_READ_AT_ONCE_BYTES else self.quick
-        return first if first.told_to_wait(client) or first.refuses(client) else None
+        return first if first.must_wait(client) or first.refuses(client) else None
 
     async def in_thread(self, work: Callable[[], Output], size: int, client: str) -> Output:
         """Read a request of some size: a long one in a thread, as 60 kB of addresses take 0.1 s.

@@ -32,7 +32,7 @@ MAX_HIGHLIGHT_CHARS = 300
 MAX_PHRASES = 5
 SPARE_FACTOR = 10
 """Results looked at for each wanted one, where texts decide."""
-DATES = ("startPublishedDate", "startCrawlDate"), ("endPublishedDate", "endCrawlDate")
+DATE_FIELDS = ("startPublishedDate", "startCrawlDate"), ("endPublishedDate", "endCrawlDate")
 """The first that is given counts: from, and up to."""
 
 
@@ -72,7 +72,7 @@ class SimilarQuestion:
         number = given.get("numResults", DEFAULT_RESULTS)
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_RESULTS:
             raise BadParameter(f"numResults must be a whole number from 1 to {MAX_RESULTS}, not {number!r:.100}")
-        since, until = (next((str(given[key])[:10] for key in keys if given.get(key)), "") for keys in DATES)
+        since, until = (next((str(given[key])[:10] for key in keys if given.get(key)), "") for keys in DATE_FIELDS)
         asked = Related(
             urls=(given["url"],), method=DEFAULT_METHOD, k=number * SPARE_FACTOR if include or exclude else number,
             site=_texts(given, "includeDomains"), not_site=_texts(given, "excludeDomains"),

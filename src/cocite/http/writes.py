@@ -90,7 +90,7 @@ class Writes:
 
     async def _commit_all(self) -> None:
         await self._commit_waiting()
-        while await self._compact():
+        while await self._compact() or self._waiting:  # requests that came while it looked whether to compact
             await self._commit_waiting()
 
     async def _compact(self) -> bool:
@@ -99,13 +99,11 @@ class Writes:
         if began < self._compact_from or not await run_in_thread(partial(is_compaction_due, self._store)):
             return False
         command = [sys.executable, "-c", COMPACTING, "compact", "-i", str(self._store), "--quiet"]
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
-            _, said = await process.communicate()
+            _, said = await run_in_thread(process.communicate)
         finally:
-            if process.returncode is None:  # the server stops: a compaction that dies leaves the store as it was
+            if process.poll() is None:  # the server stops: a compaction that dies leaves the store as it was
                 process.kill()
         seconds = round(time.monotonic() - began, 3)
         if process.returncode:

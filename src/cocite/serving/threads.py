@@ -1,7 +1,7 @@
 """Threads that answer questions, with a bounded, fair queue before them; what doesn't fit is rejected.
 
 The next question is one of the client that has used least time of the threads lately. If the queue is full, whoever
-has most questions in it loses the newest, and is told when to try again. Until then its questions are rejected unread,
+has most questions in it loses the newest, and learns when to try again. Until then its questions are rejected unread,
 as long as half of the queue is full: reading them would cost others more than the questions that wait. A client may
 give up waiting, but the thread counts as busy until it is done.
 
@@ -97,7 +97,7 @@ class WorkQueue:
         self.seconds = 0.005  # mean time of a question
         self._waiting: deque[ThreadJob] = deque()
         self._used: dict[str, tuple[float, float]] = {}  # client → seconds of threads, as of a time
-        self._again: dict[str, float] = {}  # client → when it may try again, as it was told
+        self._again: dict[str, float] = {}  # client → when it should try again
         self._latest = 0.0  # when a thread last started work
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -119,8 +119,8 @@ class WorkQueue:
         """Whether the next question of a client is rejected: the queue is full, and nobody has more in it."""
         return self.full and self._largest(client) is None
 
-    def told_to_wait(self, client: str) -> bool:
-        """Whether a client was told to try again later than now, and many still wait."""
+    def must_wait(self, client: str) -> bool:
+        """Whether a client should try again later than now, and many still wait."""
         return 2 * self.waiting >= self.queue and self._again.get(client, 0.0) > time.monotonic()
 
     def _largest(self, client: str) -> ThreadJob | None:
@@ -135,9 +135,9 @@ class WorkQueue:
         return min(MAX_RETRY_SECONDS, max(1, ceil(self.waiting * self.seconds / self.threads)))
 
     def refusal(self, client: str = "") -> RefusedRequest:
-        """The error for a question that doesn't fit; the client is told when to try again."""
+        """The error for a question that doesn't fit. It says when to try again, and that is remembered."""
         after, now = self.retry_after(), time.monotonic()
-        if not self.told_to_wait(client):
+        if not self.must_wait(client):
             self._again[client] = now + after
             if len(self._again) > MAX_REMEMBERED_CLIENTS:
                 self._again = {each: at for each, at in self._again.items() if at > now}

@@ -28,7 +28,7 @@ GONE_STATUS = 410
 STATE_VERSION = 1
 
 
-class Changes(NamedTuple):
+class FolderChanges(NamedTuple):
     """What changed in a folder."""
 
     records: list[pa.RecordBatch]  # of changed pages and pages that are gone
@@ -51,7 +51,7 @@ class WatchedFolder:
         self.mentions: dict[str, set[str]] = {}  # the notes that have a link with this name
         self.report = ReadReport()
 
-    def changes(self) -> Changes:
+    def changes(self) -> FolderChanges:
         """What differs from what is known, after reading all files."""
         seen: dict[str, str] = {}
         found = list(self._changed(self._records(), seen))
@@ -69,7 +69,7 @@ class WatchedFolder:
         self.report, self.folder = ReadReport(), SourceFolder(self.path)
         return open_source(str(self.path), self.report, base=self.base, kind=self.kind, text=self.text).records()
 
-    def changes_of(self, files: Iterable[Path]) -> Changes:
+    def changes_of(self, files: Iterable[Path]) -> FolderChanges:
         """What differs because some files changed. A folder that was moved counts as all files in it."""
         paths = {path for file in files for path in self._affected(file)}
         if not all(path.lower().endswith(MARKDOWN_SUFFIXES) for path in paths) or self.kind not in (None, "markdown"):
@@ -89,14 +89,14 @@ class WatchedFolder:
         file = self.path / path
         return file.is_file() and file.stat().st_size > 0
 
-    def keep(self, changes: Changes) -> None:
+    def keep(self, changes: FolderChanges) -> None:
         """Note that changes are in the store."""
         self.seen = changes.seen
 
-    def _with_gone(self, found: list[pa.RecordBatch], gone: list[str], seen: dict[str, str]) -> Changes:
+    def _with_gone(self, found: list[pa.RecordBatch], gone: list[str], seen: dict[str, str]) -> FolderChanges:
         changed = sum(batch.num_rows for batch in found)
         found += batches(Page(url, status=GONE_STATUS) for url in gone)
-        return Changes(found, changed, len(gone), seen)
+        return FolderChanges(found, changed, len(gone), seen)
 
     def _changed(self, records: Iterable[pa.RecordBatch], seen: dict[str, str]) -> Iterator[pa.RecordBatch]:
         """Batches with the records that are new or differ; `seen` gets the hashes of all."""

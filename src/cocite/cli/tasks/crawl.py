@@ -41,7 +41,7 @@ class Crawl(WorkOptions, CrawlOptions):
 
     Examples:
         cocite crawl https://example.org/ --into example.cocite --every 6h
-        cocite crawl https://example.org/ --into example.cocite --depth 3 --max-pages 5000
+        cocite crawl https://example.org/ --into my.cocite --max-pages 5000
     """
 
     shows_itself = True

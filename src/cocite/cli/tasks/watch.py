@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cocite.graph.build.passes import Built
-    from cocite.sources.watched_folder import Changes, WatchedFolder
+    from cocite.sources.watched_folder import FolderChanges, WatchedFolder
 
 STATE_SECONDS = 60  # between two saves of what is known; without the latest, some pages are read once more
 GROUP_MILLISECONDS, STEP_MILLISECONDS, LOOK_MILLISECONDS = 400, 50, 500
@@ -95,7 +95,7 @@ class WatchFolder(WorkOptions):
         took = seconds(time.monotonic() - began)
         self._say(screen, f"Built {self.output}: {count(len(watched.seen), 'page')} ({took})")
 
-    def _commit(self, watched: "WatchedFolder", read: "Callable[[], Changes]", screen: Screen) -> None:
+    def _commit(self, watched: "WatchedFolder", read: "Callable[[], FolderChanges]", screen: Screen) -> None:
         """Add what changed. What can't be read or written now is reported, and tried again with the next change."""
         from cocite.graph.build.maintain import add
 

@@ -322,7 +322,6 @@ class Build(SourceOptions):
     Examples:
         cocite build crawl.warc.gz -o web.cocite
         cocite build notes/ bookmarks.html --base https://me.example/
-        cocite build https://example.org/ --depth 3 --max-pages 5000
         cocite build captures/*.warc.gz --history -o archive.cocite
     """
 
