@@ -74,6 +74,9 @@ class Arrays(dict[str, NDArray[Any]]):
         self.ids = frozenset({manifest.get("id", "")})  # states of the store in which its pages have these numbers
         self.new = 0  # pages that layers have added: the last ones
 
+    def __reduce__(self) -> tuple[type["Arrays"], tuple[Any, ...]]:
+        return Arrays, (dict(self), self.manifest, self.path)  # read-only in another process, too
+
     @property
     def base(self) -> "Arrays":
         """The arrays without layers."""
