@@ -60,7 +60,8 @@ class Snapshot(Web):
     def _update_edition(self) -> None:
         """Update what answers depend on: the files of the store, and the parts that are open."""
         self.stamp = stamp_of(self.graph.path, self._pointer)
-        self.edition = hashlib.blake2b(f"{self.stamp} {sorted(self._parts)}".encode(), digest_size=8).hexdigest()
+        parts = sorted((name, getattr(part, "lagging", False)) for name, part in self._parts.items())
+        self.edition = hashlib.blake2b(f"{self.stamp} {parts}".encode(), digest_size=8).hexdigest()
 
     def open_parts(self) -> None:
         """Open the parts that are kept beside the store."""
@@ -69,13 +70,18 @@ class Snapshot(Web):
                 self._parts[name] = open_part()
         self._update_edition()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether no part is missing."""
+        return all(name in self._parts for name, *_ in self._wanted())
+
     def take_ranks(self, before: Snapshot) -> None:
         """Take ranks of an earlier snapshot that has the same base: newer pages have the value 0 until it is compacted.
 
         Computing them again would make every small change wait.
         """
-        if before.graph.arrays.base.folder != self.graph.arrays.base.folder:
-            return
+        if before.graph.arrays.base.manifest.get("id") != self.graph.arrays.base.manifest.get("id"):
+            return  # page numbers are others
         for name, part in before._parts.items():
             new = self.graph.pages - before.graph.pages
             if name.startswith("rank ") and name not in self._parts and new >= 0:

@@ -70,3 +70,13 @@ def test_whose_clicks_count() -> None:
 def test_it_is_off_unless_switched_on(asking: Asking) -> None:
     assert asking.run(asking.ask("POST", CLICK, **OWN)).status in (404, 405)
     assert "data-clicked-from" not in asking.get(f"/?url={ROBIN}").text
+
+
+def test_the_same_click_later_counts_again(own: Path, server: Asking) -> None:
+    for total in (1, 2):
+        server.run(server.ask("POST", CLICK, **OWN))
+        for _ in range(100):
+            server.run(asyncio.sleep(0.1))
+            if open_clicks(Graph(own)).total == total:
+                break
+        assert open_clicks(Graph(own)).total == total

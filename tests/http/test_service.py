@@ -16,7 +16,7 @@ from cocite.http.service import Asker, Service
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES
 from cocite.operations.pages.related import Related
 from cocite.related.methods import method
-from cocite.serving.threads import RefusedRequest
+from cocite.serving.threads import MAX_REFUSALS, RefusedRequest
 from cocite.snapshot import Snapshot
 from tests.http.conftest import Asking, Plain, Response
 
@@ -381,8 +381,10 @@ def test_long_requests_wait_with_slow_questions(made: Path) -> None:
         long = b"/api/related?url=" + b"x" * MAX_READ_AT_ONCE_BYTES
         assert service.refusing(long, "greedy") is service.slow
         assert service.refusing(b"/api/related?url=x", "greedy") is None  # the quick threads are free
-        with pytest.raises(RefusedRequest):
-            await service.answer(slow.question(2, True), asker=Asker("greedy"))
+        for number in range(2, 2 + MAX_REFUSALS):
+            assert service.refusing(b"/api/related?url=x", "greedy") is None
+            with pytest.raises(RefusedRequest):
+                await service.answer(slow.question(number, True), asker=Asker("greedy"))
         assert service.refusing(b"/api/related?url=x", "greedy") is service.slow  # it must wait
         assert service.refusing(b"/api/related?url=x", "honest") is None
         slow.go.set()

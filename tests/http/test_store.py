@@ -13,7 +13,7 @@ from cocite.http.questions import OperationQuestion
 from cocite.http.responses import Reply
 from cocite.snapshot import Snapshot
 from cocite.sources.records import Link, Page
-from tests.graph.webs import Records
+from tests.graph.webs import Records, make
 from tests.http.conftest import Asking, Plain
 
 ROBIN, EAGLE = "https://robin.example/", "https://eagle.example/"
@@ -180,3 +180,24 @@ def test_a_large_store_makes_nothing_by_itself(place: Path, monkeypatch: pytest.
     assert server.get(f"/api/hubs?url={ROBIN}").status == 503
     assert server.get(f"/api/hubs?url={ROBIN}&by=in_degree").status == 200
     server.close()
+
+
+def test_ranks_are_taken_over_only_from_the_same_base(place: Path) -> None:
+    """Another store at the same path has other page numbers."""
+    for name, number in (("one", 9), ("other", 12)):
+        pages = [
+            Page(f"https://{name}{n}.example/", links=[Link(f"https://{name}{n // 2}.example/")]) for n in range(number)
+        ]
+        make(place / name, pages)
+    snapshots = [Snapshot(place / name) for name in ("one", "other")]
+    assert [each.graph.arrays.base.folder.name for each in snapshots] == ["g000001"] * 2  # type: ignore[union-attr]
+    snapshots[0].build_parts(lambda *_, **__: None)
+    ranks = {name for name in snapshots[0]._parts if name.startswith("rank ")}
+    assert ranks
+    snapshots[1].take_ranks(snapshots[0])
+    assert not ranks & set(snapshots[1]._parts)
+    again = Snapshot(place / "one")
+    before = again.edition
+    again.take_ranks(snapshots[0])
+    assert ranks <= set(again._parts) and all(again._parts[name].lagging for name in ranks)
+    assert again.edition not in (before, snapshots[0].edition)  # a rank that lags gives other answers

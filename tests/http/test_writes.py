@@ -259,3 +259,16 @@ def test_a_request_that_comes_before_compaction_is_decided_is_written(
 
     assert server.run(both()) == [200, 200]
     assert Graph(own).get(HAWK) is not None
+
+
+def test_a_compaction_that_can_not_be_decided_strands_no_request(
+    own: Path, server: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(_: Path) -> bool:
+        raise FileNotFoundError("a layer that another process has merged")
+
+    monkeypatch.setattr(writes, "is_compaction_due", look)
+    for record in (RECORD, {"url": HAWK, "links": [{"url": EAGLE}]}):
+        assert send(server, "POST", "/api/pages", lines(record), authorization=BEARER).status == 200
+    server.run(asyncio.sleep(0.2))
+    assert [line["why"] for line in server.log if line["event"] == "not compacted"] != []

@@ -103,3 +103,11 @@ def test_nothing_found() -> None:
     report = ReadReport()
     assert read("duckdb:SELECT a, a FROM range(0) t(a)", report) == []
     assert report.skipped == {"source without records": 1}
+
+
+def test_only_one_question_is_asked(tmp_path: Path) -> None:
+    """A second statement could write files."""
+    written = tmp_path / "written.csv"
+    with pytest.raises(BadSource, match="write one SELECT"):
+        open_source(f"duckdb:SELECT 'a' AS source, 'b' AS target; COPY (SELECT 42) TO '{written}'", ReadReport())
+    assert not written.exists()

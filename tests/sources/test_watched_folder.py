@@ -154,3 +154,21 @@ def test_edge_lists_are_refused(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text("https://a.example/\thttps://b.example/\n" * 3)
     with pytest.raises(BadSource, match="can't watch"):
         watch(tmp_path).changes()
+
+
+def test_changes_that_were_not_stored_are_found_again(tmp_path: Path) -> None:
+    """The store may be locked when a note changes: the next change brings both."""
+    for name in "abc":
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n[[a]]\n")
+    watched = WatchedFolder(tmp_path, "https://n.example/", None, True)
+    watched.keep(watched.changes())
+    (tmp_path / "a.md").write_text("# a\nnew\n")
+    (tmp_path / "b.md").unlink()
+    lost = watched.changes_of([tmp_path / "a.md", tmp_path / "b.md"])
+    assert (lost.changed, lost.gone) == (1, 1)
+    (tmp_path / "c.md").write_text("# c\nnew\n")
+    found = watched.changes_of([tmp_path / "c.md"])
+    assert (found.changed, found.gone) == (2, 1)
+    watched.keep(found)
+    (tmp_path / "c.md").write_text("# c\nnewer\n")
+    assert watched.changes_of([tmp_path / "c.md"]).changed == 1

@@ -195,3 +195,14 @@ def test_a_change_does_not_wait_for_keywords_that_are_being_made(place: Path) ->
         assert renew_search(store, wanted=True) is not None
     assert not is_being_made(graph, "keywords")
     assert ready_keywords(Graph(store)).starts[-1] > 0
+
+
+def test_a_store_without_words_gets_some_later(place: Path) -> None:
+    """Its vectors have no words that a new page could be compared with, so they are made anew."""
+    store = place / "w.cocite"
+    make(store, [Page(f"https://p{n}.example/", title="…") for n in range(9)])
+    for n in range(2):
+        extend(store, [Page(f"https://new{n}.example/", title="Herons and storks", text="herons storks")])
+        renew_search(store, True)
+    assert len(open_vectors(Graph(store)).words)
+    assert len(open_search(Graph(store)).search("herons", 5).hits) == 2

@@ -45,10 +45,10 @@ def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_pr
     path = folder / f"{graph.manifest['id']}-{history.dates[index - 1]}"
     if graph.path == IN_MEMORY:
         return _build(history, index, None, progress)
+    if (path / "CURRENT").exists():
+        with suppress(BadStore):  # removed meanwhile, or damaged: built anew
+            return _opened(path)
     with _one_at_a_time:
-        if (path / "CURRENT").exists():
-            with suppress(BadStore):  # removed meanwhile, or damaged: built anew
-                return _opened(path)
         try:
             with only_one(graph, DATES, "a date in the past"):
                 if not (path / "CURRENT").exists() or not _is_whole(path):

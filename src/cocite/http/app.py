@@ -217,6 +217,7 @@ def make_app(service: Service) -> FastAPI:
 
 async def related_to_record(request: Request, exchange: Exchange) -> Response:
     """Pages related to a page whose record is sent."""
+    exchange.refuse_if_busy()
     body = await body_of(request)
     return await exchange.answer(await exchange.read(partial(RecordQuestion.read, body)))
 
@@ -224,8 +225,9 @@ async def related_to_record(request: Request, exchange: Exchange) -> Response:
 async def similar(request: Request, exchange: Exchange) -> Response:
     """Related pages in the shape of another service."""
     query_values(request.scope["query_string"], {})
+    exchange.refuse_if_busy()
     body = await body_of(request)
-    return await exchange.answer(await exchange.read(partial(SimilarQuestion.read, body)))
+    return await exchange.answer(await exchange.read(partial(SimilarQuestion.read, body), len(body)))
 
 
 async def static_file(request: Request, _: Exchange) -> Response:

@@ -145,10 +145,15 @@ class Exchange:
         except (CociteError, RefusedRequest) as error:
             return reply_to(error)
 
-    async def read(self, reader: Callable[[bytes], Output]) -> Output:
-        """What a reader makes of the query string, in a thread if it is long; raises RefusedRequest."""
+    async def read(self, reader: Callable[[bytes], Output], body: int = 0) -> Output:
+        """What a reader makes of the query string, in a thread if it or the body is long; raises RefusedRequest."""
         query = self.scope["query_string"]
-        return await self._service.in_thread(partial(reader, query), len(query), self.client)
+        return await self._service.in_thread(partial(reader, query), max(len(query), body), self.client)
+
+    def refuse_if_busy(self) -> None:
+        """Raise RefusedRequest before a body is read, if the question would be refused."""
+        if (queue := self._service.refusing(self.key, self.client)) is not None:
+            raise queue.refusal(self.client)
 
     async def answer(self, question: HttpQuestion) -> Reply:
         """The reply to a question; raises RefusedRequest."""

@@ -8,6 +8,7 @@ time.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import tempfile
 from collections import Counter
 from ipaddress import ip_address
@@ -56,7 +57,7 @@ class ClickRecorder:
             file = Path(folder) / WRITTEN_FILES["clicks"]
             file.write_text("".join(f"{a}\t{b}\t{times}\n" for (a, b), times in clicks.items()), "utf-8")
             try:
-                await self._writes.write("clicks", str(file), file.stat().st_size)
+                await self._writes.write("clicks", str(file), file.stat().st_size, secrets.token_bytes(16))
             except (CociteError, OSError, RefusedRequest):
                 return
 

@@ -44,10 +44,16 @@ class StoreWatcher:
         self.damage: list[str] = []  # files of the current snapshot that don't match their checksums
         self.rejected = ""  # the generation that was not opened because it is damaged
         self.stopping = False
+        self._preparing = False
+        self._rest: asyncio.Task[None] | None = None  # builds what a new snapshot lacks
 
     async def prepare(self) -> None:
         """Build what the first snapshot lacks, while it is served already."""
-        await run_in_thread(partial(self.current.build_parts, self._log.write))
+        self._preparing = True
+        try:
+            await run_in_thread(partial(self.current.build_parts, self._log.write))
+        finally:
+            self._preparing = False
 
     @property
     def lost(self) -> list[str]:
@@ -121,6 +127,8 @@ class StoreWatcher:
         self._replaced()
         facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
         self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
+        if not self._preparing and not fresh.is_complete:
+            self._rest = asyncio.create_task(self.prepare())
 
     def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
         fresh = Snapshot(self.path)

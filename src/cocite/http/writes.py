@@ -96,8 +96,16 @@ class Writes:
     async def _compact(self) -> bool:
         """Compact the store in a process of its own, if it is due; returns whether requests may have waited for it."""
         began = time.monotonic()
-        if began < self._compact_from or not await run_in_thread(partial(is_compaction_due, self._store)):
+        try:
+            if began < self._compact_from or not await run_in_thread(partial(is_compaction_due, self._store)):
+                return False
+            return await self._compact_now(began)
+        except (CociteError, OSError) as error:  # another process may have changed the store: requests still wait
+            self._compact_from = time.monotonic() + COMPACT_PAUSE_SECONDS
+            self._log.write("not compacted", "warning", why=str(error)[:MAX_WHY_CHARACTERS])
             return False
+
+    async def _compact_now(self, began: float) -> bool:
         command = [sys.executable, "-c", COMPACTING, "compact", "-i", str(self._store), "--quiet"]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:

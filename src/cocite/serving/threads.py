@@ -1,7 +1,7 @@
 """Threads that answer questions, with a bounded, fair queue before them; what doesn't fit is rejected.
 
 The next question is one of the client that has used least time of the threads lately. If the queue is full, whoever
-has most questions in it loses the newest, and learns when to try again. Until then its questions are rejected unread,
+has most questions in it loses the newest, and learns when to try again. If it keeps asking, it is rejected unread,
 as long as half of the queue is full: reading them would cost others more than the questions that wait. A client may
 give up waiting, but the thread counts as busy until it is done.
 
@@ -33,6 +33,8 @@ MAX_RETRY_SECONDS = 60
 USE_HALF_LIFE_SECONDS = 10.0
 """After this time, half of the time that a client has used is forgotten."""
 MAX_REMEMBERED_CLIENTS = 10_000
+MAX_REFUSALS = 3
+"""A client that was refused this often before the time when it should try again is refused unread."""
 
 
 class Compiling(event.Listener):
@@ -97,7 +99,7 @@ class WorkQueue:
         self.seconds = 0.005  # mean time of a question
         self._waiting: deque[ThreadJob] = deque()
         self._used: dict[str, tuple[float, float]] = {}  # client → seconds of threads, as of a time
-        self._again: dict[str, float] = {}  # client → when it should try again
+        self._again: dict[str, tuple[float, int]] = {}  # client → when it should try again, refusals
         self._latest = 0.0  # when a thread last started work
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -120,8 +122,9 @@ class WorkQueue:
         return self.full and self._largest(client) is None
 
     def must_wait(self, client: str) -> bool:
-        """Whether a client should try again later than now, and many still wait."""
-        return 2 * self.waiting >= self.queue and self._again.get(client, 0.0) > time.monotonic()
+        """Whether a client was refused several times, should try again later than now, and many still wait."""
+        until, refusals = self._again.get(client, (0.0, 0))
+        return 2 * self.waiting >= self.queue and refusals >= MAX_REFUSALS and until > time.monotonic()
 
     def _largest(self, client: str) -> ThreadJob | None:
         """The newest question of the client with most questions, if it has more than another client would."""
@@ -136,11 +139,13 @@ class WorkQueue:
 
     def refusal(self, client: str = "") -> RefusedRequest:
         """The error for a question that doesn't fit. It says when to try again, and that is remembered."""
-        after, now = self.retry_after(), time.monotonic()
-        if not self.must_wait(client):
-            self._again[client] = now + after
+        now = time.monotonic()
+        until, refusals = self._again.get(client, (0.0, 0))
+        if until <= now:
+            until, refusals = now + self.retry_after(), 0
             if len(self._again) > MAX_REMEMBERED_CLIENTS:
-                self._again = {each: at for each, at in self._again.items() if at > now}
+                self._again = {each: known for each, known in self._again.items() if known[0] > now}
+        self._again[client], after = (until, refusals + 1), ceil(until - now)
         return RefusedRequest(503, "Busy", "Too many questions are waiting", f"Try again in {after} s", after)
 
     async def run(self, work: Callable[[], Output], timeout: float, client: str = "") -> Output:

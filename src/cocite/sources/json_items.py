@@ -83,7 +83,7 @@ class _Document:
             size = len(self.text) - self.at
             try:
                 found, end = _DECODE(self.text, self.at)
-                if end < len(self.text) or not self.more():  # a number may go on
+                if end < len(self.text) or size > MAX_ITEM or not self.more(max(_READ, size)):  # a number may go on
                     break
             except ValueError as error:
                 if size > MAX_ITEM:

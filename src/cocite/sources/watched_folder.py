@@ -50,9 +50,11 @@ class WatchedFolder:
         self.folder = SourceFolder(path)
         self.mentions: dict[str, set[str]] = {}  # the notes that have a link with this name
         self.report = ReadReport()
+        self.unsaved = False  # changes were found that may not be stored: all files are read again
 
     def changes(self) -> FolderChanges:
         """What differs from what is known, after reading all files."""
+        self.unsaved = True
         seen: dict[str, str] = {}
         found = list(self._changed(self._records(), seen))
         self._find_notes()
@@ -72,8 +74,10 @@ class WatchedFolder:
     def changes_of(self, files: Iterable[Path]) -> FolderChanges:
         """What differs because some files changed. A folder that was moved counts as all files in it."""
         paths = {path for file in files for path in self._affected(file)}
-        if not all(path.lower().endswith(MARKDOWN_SUFFIXES) for path in paths) or self.kind not in (None, "markdown"):
+        only_notes = all(path.lower().endswith(MARKDOWN_SUFFIXES) for path in paths)
+        if self.unsaved or not only_notes or self.kind not in (None, "markdown"):
             return self.changes()
+        self.unsaved = True
         self.report = ReadReport()
         renamed = self.folder.know(Notes).renew(paths)
         again = paths.union(*(self.mentions.get(name, set()) for name in renamed))
@@ -91,7 +95,7 @@ class WatchedFolder:
 
     def keep(self, changes: FolderChanges) -> None:
         """Note that changes are in the store."""
-        self.seen = changes.seen
+        self.seen, self.unsaved = changes.seen, False
 
     def _with_gone(self, found: list[pa.RecordBatch], gone: list[str], seen: dict[str, str]) -> FolderChanges:
         changed = sum(batch.num_rows for batch in found)

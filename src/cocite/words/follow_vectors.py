@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cocite.errors import BadStore
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
@@ -61,6 +62,8 @@ class ChangedRows:
             row, words = int(np.searchsorted(self.pages, page)), count_words(own, links, terms)
             self.text_words[row], self.described[row], counted[row] = words.of_text, words.described, words.most
         number = {word: at for at, word in enumerate(dict.fromkeys(word for row in counted for word, _ in row))}
+        if not len(old.words):
+            raise BadStore(f"The vectors of {graph.path} have no words")
         known = old.words.find_all(list(number))
         ids = known[np.array([number[word] for row in counted for word, _ in row], np.int64)]
         times = np.array([count for row in counted for _, count in row], np.float32)

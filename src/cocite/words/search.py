@@ -83,7 +83,7 @@ def followed(kind: WordData[Any], graph: Graph, changes: dict[str, ChangedPages 
     """Whether stored words have followed the layers of a store; if not, they are made anew."""
     try:
         return kind.catch_up(graph, changes)
-    except BadStore:  # damaged
+    except (BadStore, LookupError, ValueError):  # damaged, or of another shape; the pages are in the store already
         return False
 
 

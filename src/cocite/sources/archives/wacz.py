@@ -24,6 +24,7 @@ from cocite.sources.records import Page, ReadReport, expect_some
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MAX_LISTED_PAGES = 2_000_000
+MAX_URL_CHARACTERS = 4096  # of a listed page
 MAX_LINE = 16 << 20  # bytes of a line of pages.jsonl, which may have a page's text
 _COPY = 1 << 20
 _HEADER, _NAME_LENGTH = 30, 26  # bytes before a member's name, and where its length and that of more fields are
@@ -72,14 +73,20 @@ def _visited(archive: zipfile.ZipFile, report: ReadReport) -> dict[str, tuple[st
     for member in archive.infolist():
         if not (member.filename.startswith("pages/") and member.filename.endswith(".jsonl")):
             continue
+        left = max(FREE_OUTPUT, MAX_RATIO * member.compress_size)
         with archive.open(member) as lines:
             while (line := lines.readline(MAX_LINE)) and len(found) < MAX_LISTED_PAGES:
+                left -= len(line)
+                if left < 0:
+                    report.skip("pages.jsonl that is suspiciously large when unpacked", member.filename)
+                    break
                 try:
                     page = json.loads(line)
                 except (ValueError, RecursionError):
                     report.skip("line of pages.jsonl that is not JSON", line[:80].decode("utf-8", "replace"))
                     continue
-                if isinstance(page, dict) and isinstance(url := page.get("url"), str):  # the first line is a header
+                url = page.get("url") if isinstance(page, dict) else None
+                if isinstance(url, str) and len(url) <= MAX_URL_CHARACTERS:  # the first line is a header
                     title, date = (_line(page.get(name)) for name in ("title", "ts"))
                     found[url] = (title, date)
     report.read["pages listed in pages.jsonl"] += len(found)

@@ -67,7 +67,7 @@ class RobotsRules:
         """The sitemaps of the host of an address: those that robots.txt names, or else the usual one."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        with suppress(Refused):
+        with suppress(Exception):  # fetching the sitemap says why
             await self.check(f"{origin}/sitemap.xml")
         rules = await self._rules[origin] if origin in self._rules else None
         named = list(rules.sitemaps)[:MAX_SITEMAPS] if isinstance(rules, Protego) else []

@@ -60,7 +60,13 @@ def parse_sql(spec: str) -> Query:
         raise BadSource(f"{shorten(spec)} is not a question: write duckdb:SELECT source, target FROM …")
     with closing(_connect(query)) as connection:
         try:
+            if query.file is None:
+                statements = connection.extract_statements(query.sql)
+                if [each.type.name for each in statements] != ["SELECT"]:  # others could write files
+                    raise BadSource(f"{shorten(spec)} is not one question: write one SELECT")
             connection.execute(f"EXPLAIN {query.sql}")
+        except BadSource:
+            raise
         except Exception as error:
             raise _failure(error) from error
     return query

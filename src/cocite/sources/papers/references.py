@@ -21,6 +21,7 @@ from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
 
 MAX_ENTRY = 1 << 20  # characters of a BibTeX entry
 MAX_ABSTRACT = 100_000
+MAX_ABSTRACTS = 100 << 20  # characters of all abstracts of an RDF file
 MAX_REFERENCES = 1_000_000  # of one library
 NO_ADDRESS = "reference without an address (DOI or URL)"
 
@@ -255,6 +256,7 @@ class _RdfReader:
     def __init__(self, name: str) -> None:
         self.name = name
         self.items: dict[str, Reference] = {}
+        self.left = MAX_ABSTRACTS
         self.collections: dict[str, list[str]] = {}  # the names of an item's collections, by its key
         self.open: list[str] = []
         self.key = ""
@@ -304,9 +306,16 @@ class _RdfReader:
             doi = next((each for each in identifiers if _DOI.match(each)), "")
             url = next((each for each in identifiers if each.lower().startswith(("http://", "https://"))), "")
             self.items[key or f"#{len(self.items)}"] = Reference(
-                _address(doi, url), title, first.get(f"{_TERMS} abstract", ""), _date(first.get(f"{_DC} date", "")),
-                tuple(fields.get(f"{_DC} subject", ())), tuple(fields.get(f"{_DC} relation@", ())),
+                _address(doi, url), title[:MAX_TEXT], self.room(first.get(f"{_TERMS} abstract", "")),
+                _date(first.get(f"{_DC} date", "")), tuple(fields.get(f"{_DC} subject", ())),
+                tuple(fields.get(f"{_DC} relation@", ())),
             )  # fmt: skip
+
+    def room(self, abstract: str) -> str:
+        """As much of an abstract as there is room for: all items are kept until the whole file is read."""
+        kept = abstract[: min(MAX_ABSTRACT, self.left)]
+        self.left -= len(kept)
+        return kept
 
     def refuse(self, name: str, *rest: object) -> None:
         raise BadSource(f"{self.name} declares XML entities, which RDF doesn't need: remove its <!DOCTYPE …>")
