@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from math import ceil, e, log
@@ -57,9 +58,10 @@ class Proof:
 
     def __init__(
         self, graph: Graph, view: View, used: Sequence[int], parents: int, repeats: int = 0, window: int = 0,
-        web: Web | None = None, params: Any = None, trails: Trails = (), copies: bool = False,
+        web: Web | None = None, params: Any = None, trails: Trails = (), copies: bool | None = None,
     ) -> None:  # fmt: skip
-        """`repeats` sections that repeat a page count, and `window` links of longer lists; `copies` count once.
+        """`repeats` sections that repeat a page count, and `window` links of longer lists. `copies`: near-duplicates,
+        and with True copied sections, are of the unit of their original; None: units and these are grouped.
 
         `web` and `params` are for reasons by words, `trails` for clicks; with one query page, shares are parts of the
         score.
@@ -71,12 +73,19 @@ class Proof:
         self.looked_at = cache(lambda query: view.random_parents(query, parents))
         self.copies = cache(
             lambda query: (
-                view.originals(query, self.looked_at(query), window)
-                if copies
-                else {parent: view.original(parent) for parent in self.looked_at(query)}
+                {parent: view.original(parent) for parent in self.looked_at(query)}
+                if copies is None
+                else view.originals(query, self.looked_at(query), window, copies)
             )
         )
-        self.groups = cache(lambda query: view.groups(self.looked_at(query), copies=self.copies(query)))
+        self.groups = cache(lambda query: view.groups(self.looked_at(query)) if copies is None else self.units(query))
+
+    def units(self, query: int) -> list[set[int]]:
+        """Parents whose originals are of one unit."""
+        found = defaultdict[Hashable, set[int]](set)
+        for parent, original in self.copies(query).items():
+            found[self.view.unit(original)].add(parent)
+        return list(found.values())
 
     def prove(self, answer: int, reasons: Sequence[Reason], score: float = 0.0) -> None:
         """Every reason is true; those of one kind come best first; counts come after examples; shares sum up to 1."""
@@ -162,8 +171,9 @@ class Proof:
         shared = own.keys() & theirs.keys()
         assert reason.words
         assert set(reason.words) <= {vectors.words[number] for number in shared}
-        popular = max(1, int(self.graph.in_degree[page])) ** self.params.popularity
-        counted = counted_parents(self.view, query, self.looked_at(query), self.window, self.params.counts_copies_once)
+        copied = self.params.copies and self.view.merge is True
+        popular = max(1, int((vectors.votes if copied else self.graph.in_degree)[page])) ** self.params.popularity
+        counted = counted_parents(self.view, query, self.looked_at(query), self.window, self.params.copies).kept
         weight = self.params.context * (sum(counted.values()) / len(counted) if counted else 1.0)
         self.part(reason, weight * popular * sum(own[number] * theirs[number] for number in shared))
 

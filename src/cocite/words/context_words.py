@@ -4,8 +4,9 @@ A section of n ≥ 2 links is the sum of its pages' word vectors (MEMBER_WORDS w
 its heading by rarity, of length HEADING_WEIGHT. Stop words are skipped, except in headings that have no other: *See
 Also* lists another kind of page than *Examples*. The MAX_CONTEXT_WORDS heaviest words are kept. A page is the sum of
 its sections, each by 1 / ln(2 + n), and of those of its same-name pages by SAME_NAME_WEIGHT times the cosine of the
-names. So pages in lists about the same things are similar, even if no list has both. Of sections with the same sketch,
-which are mostly copies, a page has one: the two links of smallest hash (Broder, Glassman, Manasse & Zweig 1997, §2).
+names. So pages in lists about the same things are similar, even if no list has both. A section
+counts for a page as much as the list does in a question: a copy of another doesn't, nor what chance explains
+(kernels/related/independence.py). The sum of these weights are the votes of a page: the in-links that count.
 
 Two passes, each in the order of pages. The first writes the words of every section to a file, and for every link a
 `Listing` to the file of its target's range. The second reads a range at a time, and sums up the mapped sections of
@@ -22,9 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cocite.graph.build.derive import HASH_SEED
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
+from cocite.kernels.related.counted_links import Excluded
+from cocite.kernels.related.independence import SECTIONS
+from cocite.kernels.related.likeness import LikenessWeb
+from cocite.kernels.related.listings import CountedWeb
+from cocite.kernels.related.neighbourhood import NearPages, ParentChoice
+from cocite.kernels.related.votes import weigh_listings
 from cocite.kernels.words.word_sums import Groups, WordRows, heaviest_words
 from cocite.kernels.words.word_vectors import Sparse
 from cocite.words.documents import MAX_FILES, PageReader, cut_targets, lines_of, sampled
@@ -36,11 +44,10 @@ HEADING_WEIGHT = 0.8
 SAME_NAME_WEIGHT = 0.5
 SAMPLE_LINKS = 1 << 16  # in-links read of one page, about
 CHUNK_PAGES, LIST_CHUNK_PAGES, CHUNK_LISTINGS = 1 << 14, 1 << 9, 1 << 20
-HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 LISTING_BYTES = 96  # of a listing while its range is read and sorted
 CACHED_TEXTS = 1 << 16
-Listing = np.dtype([("page", "<u4"), ("section", "<i8"), ("weight", "<f4"), ("sketch", "<u8")])
-"""A page that a section lists, or whose same-name page it lists."""
+Listing = np.dtype([("page", "<u4"), ("section", "<i8"), ("weight", "<f4"), ("source", "<u4"), ("of", "<u4")])
+"""A page, a section that lists it or its same-name page, the page that has the section, and the page that it lists."""
 
 
 class RowFile:
@@ -108,8 +115,8 @@ def context_words(
     folder: Path,
     memory: int,
     progress: Progress,
-) -> Sparse:
-    """The context words of each page. `vectors` are its own words, `folder` is for temporary files."""
+) -> tuple[Sparse, NDArray[np.uint32]]:
+    """The context words of each page, and its votes. `vectors` are its own words, `folder` is for temporary files."""
     members = RowFile(folder, "members")
     for chunk in chunks_of(graph.pages, CHUNK_PAGES):
         own = vectors[chunk].copy()
@@ -120,18 +127,19 @@ def context_words(
     listings = ListingFiles(folder, cut_targets(graph, ranges, SAMPLE_LINKS))
     scratch = np.zeros(len(stop)), np.empty(len(stop), np.int64)
     sections = write_sections(graph, members.mapped(), same_name, headings, scratch, folder, listings, progress)
-    found = []
+    found, votes, lists = [], np.zeros(graph.pages, np.uint32), lists_of(graph)
     for path, first, last in zip(listings.paths, listings.borders[:-1], listings.borders[1:], strict=True):
         some = np.fromfile(path, Listing)
         path.unlink()
-        some = without_copies(some)
+        some["weight"] *= weights_of(graph, lists, some, votes[first:last], int(first))
+        some = heaviest(some)
         starts = np.searchsorted(some["page"], np.arange(first, last + 1))
         groups = Groups(starts, np.ascontiguousarray(some["section"]), np.ascontiguousarray(some["weight"]))
         found.append(packed(summed(groups, sections, None, scratch)))
         progress("reading context words", int(last - first), graph.pages)
     starts = np.concatenate([[0], *(np.diff(each.starts) for each in found)]).cumsum()
     ids, weights = (np.concatenate([each[part] for each in found]) for part in (1, 2))
-    return Sparse(starts, ids, weights)
+    return Sparse(starts, ids, weights), votes
 
 
 def write_sections(
@@ -160,34 +168,57 @@ def write_sections(
         groups = Groups(np.concatenate([[0], size.cumsum()]), target, np.ones(len(target), np.float32))
         words.add(summed(groups, members, headings(blocks), scratch))
         number, weight = np.repeat(np.arange(count, count + len(size)), size), np.repeat(1 / np.log(2.0 + size), size)
-        sketch = sketches(graph.fingerprints[target], size)
-        read = sampled(graph, keys[chosen] >> BLOCK_BITS, target, SAMPLE_LINKS)
-        number, weight, target, sketch = number[read], weight[read], target[read], sketch[read]
-        listings.add(target, number, weight, sketch)
+        lists = keys[chosen] >> BLOCK_BITS
+        read = sampled(graph, lists, target, SAMPLE_LINKS)
+        number, weight, target, lists = number[read], weight[read], target[read], lists[read]
+        listings.add(target, number, weight, lists, target)
         of = np.diff(named.indptr)[target]  # pages with the name of each target
         at = np.repeat(named.indptr[target] - np.cumsum(of) + of, of) + np.arange(of.sum())
         weight = SAME_NAME_WEIGHT * named.data[at] * weight.repeat(of)
-        listings.add(named.indices[at], number.repeat(of), weight, sketch.repeat(of))
+        listings.add(named.indices[at], number.repeat(of), weight, lists.repeat(of), target.repeat(of))
         count += len(size)
         progress("reading sections", len(starts) - 1, graph.pages)
     listings.flush()
     return words.mapped()
 
 
-def sketches(hashes: NDArray[np.uint64], size: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """For each link the sketch of its section: its two smallest hashes. Sections of `size` links follow each other."""
-    first, section = size.cumsum() - size, np.repeat(np.arange(len(size)), size)
-    ordered = hashes[np.lexsort((hashes, section))]
-    return np.repeat(ordered[first] * HASH_FACTOR ^ ordered[first + 1], size)
+def lists_of(graph: Graph) -> LikenessWeb:
+    """All links, as kernels take them to weigh lists."""
+    none = np.frombuffer(b"", np.uint32)  # read-only, as the arrays of a store are
+    near = NearPages(*graph.facts.all_near_duplicates)
+    every = CountedWeb(graph.links.out_in_part, Excluded(0, none, 0, graph.in_degree), graph.links.repeats, near, none,
+                       SECTIONS)  # fmt: skip
+    choice = ParentChoice(graph.links.stored_parents("sample"), graph.fingerprints, int(HASH_SEED))
+    in_degree = graph.in_degree
+    return LikenessWeb(every, graph.into, near, choice, len(graph.links), in_degree, graph.links.lists, in_degree)
 
 
-def without_copies(listings: NDArray[Any]) -> NDArray[Any]:
-    """The listings by page and section; of those of a page with the same sketch the heaviest, then the first."""
-    some = listings[np.lexsort((listings["section"], -listings["weight"], listings["sketch"], listings["page"]))]
+def weights_of(
+    graph: Graph, lists: LikenessWeb, listings: NDArray[Any], votes: NDArray[np.uint32], first: int
+) -> NDArray[np.float64]:
+    """How much the list of each listing counts for the page that it lists; sets the votes of pages from `first` on."""
+    found = np.empty(len(listings))
+    pages = np.arange(first, first + len(votes), dtype=np.uint32)
+    for of_page in (True, False):  # their own, then those of same-name pages
+        rows = np.flatnonzero((listings["page"] == listings["of"]) == of_page)
+        rows = rows[np.argsort(listings["of"][rows], kind="stable")]
+        if not of_page:
+            pages, votes = np.unique(listings["of"][rows]), np.empty(len(rows), np.uint32)
+        starts = np.append(np.searchsorted(listings["of"][rows], pages), len(rows))
+        weights, sources = np.empty(len(rows)), np.ascontiguousarray(listings["source"][rows])
+        if weigh_listings(lists, pages, starts, sources, weights, votes) < 0:
+            raise graph.damaged()
+        found[rows] = weights
+    return found
+
+
+def heaviest(listings: NDArray[Any]) -> NDArray[Any]:
+    """The listings that count, by page and section; of a section that lists a page and its same-name page, one."""
+    some = listings[listings["weight"] > 0]
+    some = some[np.lexsort((-some["weight"], some["section"], some["page"]))]
     fresh = np.ones(len(some), np.bool_)
-    fresh[1:] = (some["page"][1:] != some["page"][:-1]) | (some["sketch"][1:] != some["sketch"][:-1])
-    some = some[fresh]
-    return some[np.lexsort((some["section"], some["page"]))]
+    fresh[1:] = (some["page"][1:] != some["page"][:-1]) | (some["section"][1:] != some["section"][:-1])
+    return some[fresh]
 
 
 def summed(

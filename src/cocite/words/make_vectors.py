@@ -13,7 +13,7 @@ with the weight (SHORT_WORDS / n)^SHORT_POWER, at most 1. The MAX_WORDS heaviest
 **Stop words** are those that are stop words of the page's language on at least half of their pages. They say what kind
 of text it is, so they count in word vectors. But no two pages are similar by stop words alone.
 
-**Context words** are made in `context_words.py`.
+**Context words** and votes are made in `context_words.py`.
 
 **Same-name pages** are linked under the same anchor text, as a project's site and its repository are. A page's name is
 the letters and digits of its anchor texts, by number of links; pages are compared by the cosine of their names. A name
@@ -97,11 +97,13 @@ def make_vectors(
     matrix, same_name = of_length_1(matrix), names.same_name(graph.pages)
     headings = headings_of(graph, {word: at for at, word in enumerate(collected.words)}, rarity, stop)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
-        context = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
+        context, votes = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
     rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
     rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     by_page, by_word, by_name = map(packed, (rows, csr_array(rows.T.tocsr()), same_name))
-    return Vectors(by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph))
+    return Vectors(
+        by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph), votes
+    )
 
 
 def add_link_words(words: Counter[str], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:

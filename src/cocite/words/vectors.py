@@ -39,6 +39,7 @@ class Vectors:
     context: Sparse  # the context words of each page: those of the sections that list it
     same_name: Sparse  # pages that are linked under the same anchor text as each page
     home: NDArray[np.uint8]  # 1: the first page of a host
+    votes: NDArray[np.uint32]  # in-links of each page, without copies of lists and what chance explains
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The words of a page and their weights, heaviest first."""
@@ -96,14 +97,17 @@ def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArra
 
 def read_vectors(stored: OpenedWords) -> Vectors:
     """Stored word vectors; only lengths are checked here, rows where they are read."""
-    words, (text_words, stop, home) = stored.vocabulary(), map(stored.array, ("text_words", "stop", "home"))
+    words = stored.vocabulary()
+    text_words, stop, home, votes = map(stored.array, ("text_words", "stop", "home", "votes"))
     own, by_word, context, same_name = (stored.matrix(Sparse, name) for name in ("", "word.", "context.", "same_name."))
     pages = stored.graph.pages
     stored.require(all(len(matrix.starts) == pages + 1 for matrix in (own, context, same_name)))
     stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
-    stored.require(len(text_words) == len(home) == pages and len(by_word.starts) == len(words) + 1 == len(stop) + 1)
+    stored.require(
+        len(text_words) == len(home) == len(votes) == pages and len(by_word.starts) == len(words) + 1 == len(stop) + 1
+    )
     stored.require(len(own.ids) == len(by_word.ids))
-    return Vectors(own, by_word, text_words, words, stop, context, same_name, home)
+    return Vectors(own, by_word, text_words, words, stop, context, same_name, home, votes)
 
 
 def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, Any], Arrays]:
@@ -111,10 +115,10 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     from cocite.words.make_vectors import make_vectors  # loads far more
 
     made = make_vectors(graph, folder=folder, **options)
-    arrays = made.pages._asdict() | {"text_words": made.text_words, "stop": made.stop, "home": made.home}
+    arrays = made.pages._asdict() | {name: getattr(made, name) for name in ("text_words", "stop", "home", "votes")}
     others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
     return {}, arrays | others
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 12, pack_vectors, read_vectors)
+VECTORS = WordData("vectors", "index of word vectors", "search", 13, pack_vectors, read_vectors)
 open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

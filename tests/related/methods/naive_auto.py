@@ -21,7 +21,7 @@ class Limits(NamedTuple):
     parents: int
     window: int
     children: int
-    copies: bool = False  # lists that have the page in the same run of links count once
+    copies: bool = True  # lists whose sections with the page are the same count once
 
 
 def rarity(links: int) -> float:
@@ -54,10 +54,22 @@ def together(
     return [(blocks, target, value) for blocks, target, value in found if target != page]
 
 
-def counted_parents(view: View, page: int, chosen: Collection[int], window: int, copies: bool) -> dict[int, float]:
-    """The part of each parent's section beyond chance; 1 if there are fewer than 20. With `copies` without them."""
-    web, of = view.web, view.originals(page, chosen, window)
-    kept = [parent for parent in chosen if of[parent] == parent] if copies and view.merge is True else list(chosen)
+class Counted(NamedTuple):
+    """How much each parent counts, by rank; and the one that it is a copy of, or itself."""
+
+    weights: dict[int, float]
+    originals: dict[int, int]
+
+    @property
+    def kept(self) -> dict[int, float]:
+        """The weights of originals."""
+        return {parent: weight for parent, weight in self.weights.items() if self.originals[parent] == parent}
+
+
+def counted_parents(view: View, page: int, chosen: Collection[int], window: int, copies: bool = True) -> Counted:
+    """The part of each parent's section beyond chance, 1 with fewer than 20; of a copy, that of its original."""
+    web, of = view.web, view.originals(page, chosen, window, copies and view.merge is True)
+    kept = [parent for parent in chosen if of[parent] == parent]
     of_all = max(1.0, web.in_degree(page) / max(1, len(chosen)))
     lists = sum(bool(links) for links in web.links.values())
     others = max(1.0, lists - len(chosen) * of_all + 1)
@@ -79,7 +91,7 @@ def counted_parents(view: View, page: int, chosen: Collection[int], window: int,
             variance += e**3 / (e + 1) ** 4
         if section:
             found[parent] = max(0.0, 1 - (explained + 2 * math.sqrt(variance)) / len(section))
-    return found
+    return Counted({parent: found[original] for parent, original in of.items()}, of)
 
 
 def by_links(
@@ -118,13 +130,21 @@ def first_step(
     web, chosen = view.web, view.random_parents(page, limits.parents)
     shown = view.children(page)[: limits.children]
     one_site = {view.unit(parent) for parent in chosen} == {view.unit(page)}
-    weights = counted_parents(view, page, chosen, limits.window, limits.copies)
+    counted = counted_parents(view, page, chosen, limits.window, limits.copies)
     sums: dict[bool, dict[int, float]] = {True: defaultdict(float), False: defaultdict(float)}
-    for group in view.groups(weights, units=not one_site):
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for original in counted.kept:
+        groups[original if one_site else view.unit(original)].append(original)
+    for group in groups.values():
         values: dict[tuple[bool, int], list[float]] = defaultdict(list)
-        for parent in group:
-            for in_section, target, value in together(view, parent, page, limits.window, elsewhere, near):
-                values[in_section, view.node(target)].append(weights[parent] * value)
+        for original in group:
+            given: dict[tuple[bool, int], int] = {}  # the first of the copies that lists a page
+            for parent in counted.weights:
+                if counted.originals[parent] == original:
+                    for in_section, target, value in together(view, parent, page, limits.window, elsewhere, near):
+                        listed_as = in_section, view.node(target)
+                        if given.setdefault(listed_as, parent) == parent:
+                            values[listed_as].append(counted.weights[parent] * value)
         for (in_section, candidate), each in values.items():
             if candidate not in never:
                 sums[in_section][candidate] += math.sqrt(sum(each) * max(each))
@@ -149,10 +169,10 @@ def first_step(
     for candidate, value in direct.items():
         shared[candidate] += value
 
-    size = sum(weight * rarity(web.out_degree(parent)) for parent, weight in weights.items())
+    size = sum(weight * rarity(web.out_degree(parent)) for parent, weight in counted.kept.items())
     size += sum(rarity(web.in_degree(child)) for child in shown)
     size += rarity(web.out_degree(page)) + rarity(web.in_degree(page))  # its own parent and its own child
-    n = sum(weight > 0 for weight in weights.values()) + len(shown) + 2
+    n = sum(weight > 0 for weight in counted.kept.values()) + len(shown) + 2
     found: dict[int, float] = defaultdict(float)
     for candidate, value in shared.items():
         if candidate not in never and value > 0:
@@ -193,7 +213,7 @@ def auto(
     near: float = 0.12,
     best: int = 5,
     popularity: float = 0.18,
-    copies: bool = False,
+    copies: bool = True,
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
     texts: bool = False,
@@ -292,12 +312,12 @@ def same_name_pages(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[i
 
 def context_words(
     blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
-    headings: Sequence[Mapping[str, float]], hashes: Callable[[int], int], stop: Collection[str] = (),
+    headings: Sequence[Mapping[str, float]], weigh: Callable[[int, int], float], stop: Collection[str] = (),
 ) -> dict[int, dict[str, float]]:  # fmt: skip
     """The words of the sections that list each page or its same-name pages; headings by the rarity of their words.
 
-    Stop words are skipped, except in a heading that has no other. Of sections with the same two links of smallest hash,
-    the one that counts most for a page counts, or the first.
+    Stop words are skipped, except in a heading that has no other. `weigh` says how much the list with
+    the section of a number counts for a page.
     """
     content = {
         page: {word: weight for word, weight in each.items() if word not in stop} for page, each in words.items()
@@ -316,14 +336,10 @@ def context_words(
     found = {}
     for page in {page for block in blocks for page in block} | set(named):
         total = defaultdict(float)
-        copies: dict[frozenset[int], list[tuple[float, int]]] = defaultdict(list)
-        for other, share in {page: 1.0, **{other: 0.5 * alike for other, alike in named.get(page, {}).items()}}.items():
-            for number, block in enumerate(blocks):
-                if other in block and len(block) > 1:
-                    sketch = frozenset(sorted(block, key=hashes)[:2])
-                    copies[sketch].append((-round(share * rarity(len(block)), 6), number))
-        for weight, number in map(min, copies.values()):
-            for word, value in of_block[number].items():
-                total[word] -= weight * value
+        shares = {page: 1.0, **{other: 0.5 * alike for other, alike in named.get(page, {}).items()}}
+        for number, block in enumerate(blocks):
+            weights = [share * weigh(other, number) for other, share in shares.items() if other in block]
+            for word, value in of_block[number].items() if weights else ():
+                total[word] += max(weights) * rarity(len(block)) * value
         found[page] = of_length_1(total, 24)
     return found

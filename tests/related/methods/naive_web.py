@@ -282,34 +282,37 @@ class View:
             found.unit_name = "none" if len({self.unit(page) for page in (*seeds, *linking)}) == 1 else "site"
         return found
 
-    def originals(self, page: int, parents: Iterable[int], window: int) -> dict[int, int]:
-        """Of each parent the one that it is a copy of: one that has the page in the same run, or a near-duplicate."""
+    def originals(self, page: int, parents: Iterable[int], window: int, sections: bool = True) -> dict[int, int]:
+        """Of each parent the one that it is a copy of: a near-duplicate, or one with the same section around the page.
+
+        Two sections are the same if they share half of all their links, and three at least. Compared are 32 links on
+        either side of the page. Parents come in the order of in-degree, then address; so do those in the result.
+        """
         found: dict[int, int] = {}
-        runs: dict[tuple[int, ...], int] = {}
+        kept: dict[int, set[int]] = {}
         near: dict[int, int] = {}
         for parent in sorted(parents, key=lambda parent: (-self.web.in_degree(parent), parent)):
             shown = {page, *self.window(parent, page, window)}
             links = [link for link in self.links(parent) if link.target in shown]
-            targets = [link.target for link in links]
-            some = [tuple(targets[at : at + 3]) for at in range(len(targets) - 2)]
-            some = [run for run in some if page in run] if links[targets.index(page)].block >= 0 else []
-            same = [near[self.original(parent)]] if self.original(parent) in near else []
-            same += [runs[run] for run in some if run in runs]
-            found[parent] = near[self.original(parent)] = same[0] if same and self.merge is True else parent
-            runs |= dict.fromkeys(some, parent) if found[parent] == parent else {}
+            at = next(place for place, link in enumerate(links) if link.target == page)
+            beside = links[max(0, at - 32) : at + 33]
+            own = {link.target for link in beside if 0 <= link.block == links[at].block}
+            same = [one for one, section in kept.items() if 3 <= len(own & section) >= len(own ^ section)]
+            same = [near[self.original(parent)]] if self.original(parent) in near else same if sections else []
+            found[parent] = same[0] if same else parent
+            near.setdefault(self.original(parent), found[parent])
+            kept |= {parent: own} if found[parent] == parent else {}
         return found
 
-    def groups(
-        self, pages: Iterable[int], units: bool = True, copies: Mapping[int, int] | None = None
-    ) -> list[set[int]]:
-        """Pages on one unit (unless `units` is false), near-duplicates, and `copies` of one, together; transitively."""
-
-        def together(a: int, b: int) -> bool:
-            one = self.original(a) == self.original(b) or (copies is not None and copies[a] == copies[b])
-            return one or (units and self.unit(a) == self.unit(b))
-
+    def groups(self, pages: Iterable[int]) -> list[set[int]]:
+        """Pages on one unit and near-duplicates together; transitively."""
         pages = list(pages)
-        return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])
+        pairs = [
+            (a, b)
+            for a, b in combinations(pages, 2)
+            if self.original(a) == self.original(b) or self.unit(a) == self.unit(b)
+        ]
+        return components(pages, pairs)
 
 
 def six_digits(score: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -292,6 +293,73 @@ def test_copies_of_a_page_are_worth_one(place: Path) -> None:
     found = scores(place, [own, one, *copies, rest], **DIRECTLY)
     assert sum(url.startswith("https://copy") for url in found) == 1
     assert 0.5 * alone < found[one.url] < 1.1 * alone
+
+
+def listing(url: str, *targets: str) -> Page:
+    """A list with one section."""
+    return Page(url, links=[Link(target, block=0) for target in targets])
+
+
+FOUR = [f"https://f{n}.example/" for n in range(4)]
+
+
+def test_a_copied_section_counts_once(place: Path) -> None:
+    """A list has u, s and four others; five copies have t in the place of s. Each page counts once, in its first list.
+
+    Sections have 6 links, and t is 1 link from u, as s is. Of all links, s has 1, and t has 5.
+    """
+    original, fan = listing(LISTS[0], S, U, *FOUR), page("https://fan.example/", LISTS[0])
+    copies = [listing(f"https://c{n}.example/", T, U, *FOUR) for n in range(5)]
+    found = scores(place, [original, *copies, fan, elsewhere_in_store(20)], popularity=0)
+    value = 0.1 * r(6) + r(6) + 0.12
+    total = sum(0.1 * r(6) + r(6) + 0.12 / math.sqrt(apart) for apart in (1, 1, 1, 2, 3, 4))
+    links = 6 + 5 * 6 + 1 + 20
+    best = value - 1 / links * total
+    assert found[S] == pytest.approx(best / math.sqrt(best), rel=1e-5)
+    assert found[T] == pytest.approx((value - 5 / links * total) / math.sqrt(best), rel=1e-5)
+    web = cocite.open(place / "web.cocite")
+    (together,) = (
+        reason.text
+        for answer in web.related(U, k=10)
+        if answer.url == FOUR[0]
+        for reason in answer.reasons
+        if "counted once" in reason.text
+    )
+    assert together.startswith("Listed together on 6 of 6 pages (copies of each other, counted once)")
+
+
+def test_sections_that_share_less_than_half_are_no_copies(place: Path) -> None:
+    """Both have u and two others: 3 of 6 links in all are half, 3 of 7 aren't."""
+    lists = listing(LISTS[0], U, S, T, FOUR[0]), listing(LISTS[1], U, S, T, *FOUR[1:3])
+    rest = elsewhere_in_store(40)
+    once, twice = (scores(place, [lists[0], listing(LISTS[1], U, S, T, *FOUR[1:n]), rest]) for n in (3, 4))
+    assert twice[S] > 1.3 * once[S]
+    alone = scores(place, [lists[0], rest])
+    assert once[S] == pytest.approx(alone[S], rel=0.1)
+    assert scores(place, [*lists, rest], copies="false")[S] > 1.3 * once[S]
+
+
+def test_a_site_that_mirrors_lists_does_not_make_them_one(place: Path) -> None:
+    """Three lists have u and s. Mirrors of all on one site change nothing but numbers of links: not √6 lists, but 3."""
+    lists = [listing(LISTS[n], U, S, *(f"https://p{n}{k}.example/" for k in range(18))) for n in range(3)]
+    mirrors = [replace(each, url=f"https://mirror.example/{n}") for n, each in enumerate(lists)]
+    fans = [page(f"https://fan{n}.example/", LISTS[n]) for n in range(3)]
+    found, mirrored = (
+        scores(place, [*lists, *fans, *more, elsewhere_in_store(4000)], popularity=0) for more in ([], mirrors)
+    )
+    assert mirrored[S] == pytest.approx(found[S], rel=0.01)
+
+
+def test_votes_are_in_links_without_copies(place: Path) -> None:
+    """s is on a list, on three copies of it, and on another list: two votes. t is on the other one alone."""
+    rest = FOUR[:2]
+    lists = [listing(f"https://l{n}.example/", U, S, *rest) for n in range(4)]
+    pages = [*lists, listing(LISTS[0], S, T, *FOUR[2:]), Page(V, text="chess"), Page(f"{V}w", text="chess")]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    assert web.vectors is not None
+    votes = {url: int(web.vectors.votes[web.graph.find(url)]) for url in (U, S, T, V)}
+    assert votes == {U: 1, S: 2, T: 1, V: 0}
 
 
 def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:

@@ -33,6 +33,7 @@ class ParentWeights(NamedTuple):
 
     order: NDArray[np.int64]  # the parents, group by group
     groups: NDArray[np.int32]
+    originals: NDArray[np.int64]  # the parent that each is a copy of, or itself
     shares: NDArray[np.float64]
     degrees: NDArray[np.uint32]  # out-links
     near: float  # see the parameters of the method
@@ -40,12 +41,15 @@ class ParentWeights(NamedTuple):
 
 
 class GroupSums(NamedTuple):
-    """For each candidate: its total, and of the last group that it got a value from, sum and greatest value."""
+    """For each candidate: its total; of the last group that it got a value from, sum and greatest value; the last
+    parent that it got a value from, and its original."""
 
     totals: NDArray[np.float64]
     last: NDArray[np.int32]
     sums: NDArray[np.float64]
     greatest: NDArray[np.float64]
+    parent: NDArray[np.int64]
+    original: NDArray[np.int64]
 
 
 class Spouses(NamedTuple):
@@ -56,8 +60,12 @@ class Spouses(NamedTuple):
 
 
 @inline
-def add_value(sums, candidate, group, value):
-    """Add a value of a group: k equal ones of a group count as √k, the first wholly."""
+def add_value(sums, candidate, source, value):
+    """Add a value of a parent: k equal ones of a group count as √k, the first wholly; of copies the first counts."""
+    parent, original, group = source
+    if sums.original[candidate] == original and sums.parent[candidate] != parent:
+        return
+    sums.original[candidate], sums.parent[candidate] = original, parent
     if sums.last[candidate] != group:
         sums.last[candidate] = group
         sums.sums[candidate] = sums.greatest[candidate] = value
@@ -67,6 +75,14 @@ def add_value(sums, candidate, group, value):
     sums.sums[candidate] += value
     sums.greatest[candidate] = max(sums.greatest[candidate], value)
     sums.totals[candidate] += np.sqrt(sums.sums[candidate] * sums.greatest[candidate]) - before
+
+
+@inline
+def new_sums(totals):
+    """Sums without any value."""
+    n = len(totals)
+    nobody = np.full((2, n), -1, np.int64)
+    return GroupSums(totals, np.full(n, -1, np.int32), np.zeros(n), np.zeros(n), nobody[0], nobody[1])
 
 
 @inline
@@ -114,13 +130,12 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
     section, too, without a distance; long lists that were read in part have no repeats.
     """
     targets, attributes, merged, table = parents.targets, parents.attributes, candidates.merged, candidates.pages.table
-    last, sums, greatest = np.full(totals.shape, -1, np.int32), np.zeros(totals.shape), np.zeros(totals.shape)
-    in_sections = GroupSums(totals[IN_SECTION], last[IN_SECTION], sums[IN_SECTION], greatest[IN_SECTION])
-    on_pages = GroupSums(totals[ON_PAGE], last[ON_PAGE], sums[ON_PAGE], greatest[ON_PAGE])
+    in_sections, on_pages = new_sums(totals[IN_SECTION]), new_sums(totals[ON_PAGE])
     shown, numbers, sections = np.full(len(merged), -1, np.int64), np.empty(0, np.int64), np.empty(0, np.uint32)
     for i in weights.order:
         low, high = window_of(parents, i)
-        place, group, share = parents.places[i], weights.groups[i], weights.shares[i]
+        place, share = parents.places[i], weights.shares[i]
+        source = (i, weights.originals[i], weights.groups[i])
         section = block_of(attributes[place])
         numbers, sections = numbers[:0], sections[:0]
         if parents.whole[i] and len(repeats.page) > 0:
@@ -136,7 +151,7 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
             value = on_page
             if section > 0 and block_of(attributes[k]) == section:
                 value += in_section + share * weights.near / np.sqrt(np.float64(max(1, abs(k - place))))
-            add_value(in_sections if section > 0 else on_pages, merged[number], group, value)
+            add_value(in_sections if section > 0 else on_pages, merged[number], source, value)
         listed = 0
         for own in range(-1, len(numbers)):  # -1: the section of the first link, for which only repeats are missing
             if own >= 0:
@@ -148,10 +163,10 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
                 for k in range(low, high):
                     number = number_of(table, targets[k])
                     if block_of(attributes[k]) == section and number >= 0:
-                        add_value(in_sections, merged[number], group, in_section)
+                        add_value(in_sections, merged[number], source, in_section)
             for k in range(len(numbers)):
                 if sections[k] == section and numbers[k] != QUERY_PAGE:
-                    add_value(in_sections, merged[numbers[k]], group, in_section)
+                    add_value(in_sections, merged[numbers[k]], source, in_section)
 
 
 @kernel

@@ -1,84 +1,125 @@
 """How much each parent of a page counts: copies of another one don't, nor do sections that chance explains.
 
-Copies have the same run of links around their link to the page. Runs are shingles (Broder, Glassman, Manasse & Zweig
-1997, §2), but only those with that link. A copy with one link swapped still has the run on the other side.
-docs/decisions/0053 has the reasons and measurements.
+A copy says nothing that its original doesn't say. Two sections are copies if they share at least half of all links that
+they have: their resemblance (Broder, Glassman, Manasse & Zweig 1997, §2) is at least a half. docs/decisions/0053 has
+the reasons and measurements.
 """
 
-import numpy as np
-from numba import uint64
+from typing import NamedTuple
 
-from cocite.kernels.build.near_duplicates import mix
+import numpy as np
+from numpy.typing import NDArray
+
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.lists import key_of
-from cocite.kernels.hash_tables import add_member, new_set, random_factor, table_size
+from cocite.kernels.hash_tables import add_member, new_set
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related.neighbourhood import representatives, window_of
 
-RUN_LINKS = 3  # the shortest run that a swapped link can't hide: one on its other side is the same
+MIN_SHARED_LINKS = 3  # with the page itself: two lists that name one other page with it need not be copies
+MAX_SIDE_LINKS = 32  # links of a section that are compared, on either side of the page
 DEVIATIONS = 2.0  # 95 % confidence
 MIN_SAMPLE = 20  # parents, without copies: fewer don't show what is chance
+GROUPED, NEAR_DUPLICATES, SECTIONS = 0, 1, 2
+"""Which parents are copies: none, those of a unit and near-duplicates are grouped instead; near-duplicates; these and
+copied sections."""
+
+
+class ListWeights(NamedTuple):
+    """How much each parent counts."""
+
+    weight: NDArray[np.float64]
+    original: NDArray[np.int64]  # the index of the parent that it is a copy of, or its own
+    ranked: NDArray[np.int64]  # all indexes: of copies, the first that lists a page counts for it
 
 
 @inline
-def is_same_run(targets, one, other):
-    """Whether two runs have the same links."""
-    same = True
-    for k in range(RUN_LINKS):
-        same &= targets[one + k] == targets[other + k]
-    return same
+def compared_links(parents, i):
+    """The bounds of the links of parent i that are compared, if they are in the section of its link to the page."""
+    low, high = window_of(parents, i)
+    place = parents.places[i]
+    return max(low, place - MAX_SIDE_LINKS), min(high, place + MAX_SIDE_LINKS + 1)
 
 
 @inline
-def slot_of_run(runs, targets, first, seed):
-    """The slot where the run that begins at `first` is, or would be."""
-    value, mask = seed, uint64(len(runs) - 1)  # nobody can choose pages that crowd around one slot
-    for k in range(RUN_LINKS):
-        value = mix(value + uint64(targets[first + k]))
-    slot = value & mask
-    while runs[slot] >= 0 and not is_same_run(targets, runs[slot], first):
-        slot = (slot + uint64(1)) & mask
-    return slot
+def in_section(parents, i, k):
+    """Whether a link of parent i is in the section of its link to the page, and links to another page."""
+    section = block_of(parents.attributes[parents.places[i]])
+    return k != parents.places[i] and section > 0 and block_of(parents.attributes[k]) == section
 
 
 @kernel
-def originals(parents, counted, in_degree, near, order):
-    """For each parent that is counted, the one that it is a copy of, by index; itself, if it isn't one.
+def originals(parents, counted, web, order):
+    """For each parent the one that it is a copy of, by index (itself, if it isn't one); and the parents by rank.
 
-    A copy has the page in the same run of links as an original, in a section, or is its near-duplicate. Parents of
-    higher in-degree, then of lower address (`order`), come first. Only runs of originals are compared: otherwise a page
-    that joins the runs of two lists would make one of them a copy of the other.
+    Parents of higher in-degree, then of lower address (`order`), come first. A copy has the page in a section that
+    shares at least half of its links with that of an original, of several with the first; or it is a near-duplicate of
+    a parent. Only originals are compared with: otherwise a page that joins two sections would make one of them a copy
+    of the other. Parents that aren't counted are their own.
     """
-    targets, attributes, size, seed = parents.targets, parents.attributes, len(parents.places), random_factor()
-    found, first_of_group = np.arange(size), np.empty(size, np.int64)
-    keys, degrees, names = np.empty(size, np.uint64), np.empty(size, np.int64), np.empty(size, np.uint32)
+    size, in_degree, near = len(parents.places), web.excluded.in_degree, web.near
+    found, names = np.arange(size), np.empty(size, np.uint32)
+    others = representatives(near.page, near.representative, parents.pages, names) if len(near.page) > 0 else 0
+    several = 0
+    for i in range(size if web.copies == SECTIONS else 0):
+        several += counted[i] and block_of(parents.attributes[parents.places[i]]) > 0
+    if others == 0 and several < 2:
+        return found, found
+    keys, degrees = np.empty(size, np.uint64), np.empty(size, np.int64)
     for i in range(size):
+        names[i] = names[i] if others > 0 else parents.pages[i]
         keys[i], degrees[i] = key_of(order, len(in_degree), parents.pages[i]), -np.int64(in_degree[parents.pages[i]])
     by_address = np.argsort(keys)
-    representatives(near.page, near.representative, parents.pages, names)
-    groups, count = new_set(size), np.int64(0)
-    runs = np.full(table_size(RUN_LINKS * size), -1)
-    owners = np.empty(len(runs), np.int64)
-    for i in by_address[np.argsort(degrees[by_address], kind="mergesort")]:
+    ranked = by_address[np.argsort(degrees[by_address], kind="mergesort")]
+    groups, count, first_of_group = new_set(size), np.int64(0), np.empty(size, np.int64)
+    room = np.int64(0)
+    for i in range(size if several > 1 else 0):
+        low, high = compared_links(parents, i)
+        room += high - low
+    numbered, pages = new_set(room), np.int64(0)
+    last, before, owner = np.full(room, -1), np.empty(room, np.int64), np.empty(room, np.int64)
+    postings = np.int64(0)
+    shared, rank, sizes = np.zeros(size, np.int64), np.empty(size, np.int64), np.zeros(size, np.int64)
+    numbers, touched = np.empty(2 * MAX_SIDE_LINKS, np.int64), np.empty(size, np.int64)
+    for at in range(size):
+        i = ranked[at]
+        rank[i] = at
         if not counted[i]:
             continue
-        place, (low, high) = parents.places[i], window_of(parents, i)
-        begin, end = max(low, place - RUN_LINKS + 1), min(place, high - RUN_LINKS) + 1
-        end = end if block_of(attributes[place]) > 0 else begin
         group = add_member(groups, count, names[i])
         if group < count:
             found[i] = first_of_group[group]
-        for first in range(begin, end):
-            slot = slot_of_run(runs, targets, first, seed)
-            if runs[slot] >= 0 and found[i] == i:
-                found[i] = owners[slot]
-        if group == count:
-            first_of_group[group] = found[i]
-            count += 1
-        for first in range(begin, end if found[i] == i else begin):
-            slot = slot_of_run(runs, targets, first, seed)
-            runs[slot], owners[slot] = first, i
-    return found
+            continue
+        low, high = compared_links(parents, i) if several > 1 else (np.int64(0), np.int64(0))
+        links, reached = 0, 0
+        for k in range(low, high):
+            if not in_section(parents, i, k):
+                continue
+            numbers[links] = add_member(numbered, pages, parents.targets[k])
+            pages += numbers[links] == pages
+            posting = last[numbers[links]]
+            links += 1
+            while posting >= 0:
+                if shared[owner[posting]] == 0:
+                    touched[reached] = owner[posting]
+                    reached += 1
+                shared[owner[posting]] += 1
+                posting = before[posting]
+        sizes[i] = links + 1
+        for j in range(reached):
+            other = touched[j]
+            both = shared[other] + 1
+            shared[other] = 0
+            alike = both >= MIN_SHARED_LINKS and 3 * both >= sizes[i] + sizes[other]
+            if alike and (found[i] == i or rank[other] < rank[found[i]]):
+                found[i] = other
+        first_of_group[group] = found[i]
+        count += 1
+        for j in range(links if found[i] == i else 0):
+            before[postings], owner[postings] = last[numbers[j]], i
+            last[numbers[j]] = postings
+            postings += 1
+    return found, ranked
 
 
 @kernel
@@ -121,3 +162,18 @@ def unexplained(parents, counted, in_degree, lists):
         if pages > 0:
             found[i] = max(0.0, 1.0 - (explained + DEVIATIONS * np.sqrt(variance)) / pages)
     return found
+
+
+@kernel
+def weigh_parents(web, parents, shares, own):
+    """How much each parent counts; and the mean part beyond chance of the first `own`, without copies."""
+    counted, weights, total, number = shares > 0, shares.copy(), 0.0, 0
+    original, ranked = originals(parents, counted, web.counted, web.into.order)
+    for i in range(len(shares)):
+        counted[i] &= original[i] == i
+    beyond = unexplained(parents, counted, web.in_degree, web.lists)
+    for i in range(len(shares)):
+        weights[i] = shares[i] * beyond[original[i]]
+        if counted[i] and i < own:
+            total, number = total + beyond[i], number + 1
+    return ListWeights(weights, original, ranked), total / number if number > 0 else 1.0

@@ -21,7 +21,7 @@ from cocite.kernels.related.blend import (
     add_together,
     read_spouses,
 )
-from cocite.kernels.related.independence import originals, unexplained
+from cocite.kernels.related.independence import ListWeights, weigh_parents
 from cocite.kernels.related.listings import CountedWeb
 from cocite.kernels.related.neighbourhood import (
     NearPages,
@@ -33,7 +33,6 @@ from cocite.kernels.related.neighbourhood import (
     group,
     merge_members,
     read_parents,
-    representatives,
 )
 
 DIRECT = 0.25
@@ -55,6 +54,7 @@ class LikenessWeb(NamedTuple):
     links: int  # of the whole web
     in_degree: NDArray[np.uint32]  # links from pages that have trust
     lists: int  # such pages that have links
+    votes: NDArray[np.uint32]  # in-links, without copies and what chance explains
 
 
 class LinkWeights(NamedTuple):
@@ -72,7 +72,7 @@ class Around(NamedTuple):
     page: int
     parents: Parents
     listing: Parents  # its parents, and those of its same-name pages
-    weights: NDArray[np.float64]  # of each page of `listing`
+    weights: ListWeights  # of each page of `listing`
     children: NDArray[np.uint32]
     one_site: bool  # the page and all its parents are on one site, which therefore doesn't matter
     reliability: float  # the mean part of the sections that list the page that chance doesn't explain
@@ -90,22 +90,6 @@ class AroundLimits(NamedTuple):
 def rarity(links):
     """The weight of one of this many links."""
     return 1.0 / np.log(2.0 + links)
-
-
-@kernel
-def weigh_parents(web, parents, shares, own):
-    """How much each parent counts: (weights, the mean part beyond chance of the first `own`). Copies don't count."""
-    counted, weights, total, number = shares > 0, shares.copy(), 0.0, 0
-    if web.counted.copies and len(shares) > 1:
-        first = originals(parents, counted, web.counted.excluded.in_degree, web.counted.near, web.into.order)
-        for i in range(len(shares)):
-            counted[i] &= first[i] == i
-    beyond = unexplained(parents, counted, web.in_degree, web.lists)
-    for i in range(len(shares)):
-        weights[i] = shares[i] * beyond[i] if counted[i] else 0.0
-        if counted[i] and i < own:
-            total, number = total + beyond[i], number + 1
-    return weights, total / number if number > 0 else 1.0
 
 
 @kernel
@@ -237,12 +221,12 @@ def first_step(web, around, seeds, weights):
     add_direct(around, numbered, merged, in_degree, out_degree, shared)
     neighbours = np.int64(len(children) + 2)
     for i in range(len(listing.pages)):
-        size += around.weights[i] * rarity(out_degree[listing.pages[i]])
-        neighbours += around.weights[i] != 0
+        if around.weights.original[i] == i:
+            size += around.weights.weight[i] * rarity(out_degree[listing.pages[i]])
+            neighbours += around.weights.weight[i] != 0
     size += rarity(in_degree[around.page]) + rarity(out_degree[around.page])
-    listed, greatest = beyond_chance(
-        in_section, pages, web.in_degree, web.links, 0.0 if around.one_site else weights.popularity
-    )
+    exponent = 0.0 if around.one_site else weights.popularity
+    listed, greatest = beyond_chance(web, in_section, pages, exponent)
     factor, top = np.sqrt(np.float64(neighbours)) / size, np.sqrt(max(greatest, MIN_SCORE))
     for i in range(len(pages)):
         its = np.float64(in_degree[pages[i]]) + np.float64(out_degree[pages[i]]) + 2.0
@@ -256,28 +240,30 @@ def first_step(web, around, seeds, weights):
 
 @kernel
 def add_listed(web, around, candidates, weights, totals):
-    """Add what common parents give: see `add_together`."""
-    listing, units, near = around.listing, around.listing.pages, web.counted.near
-    first = np.empty(len(listing.pages), np.uint32)
-    representatives(near.page, near.representative, listing.pages, first)
-    if len(web.counted.units) > 0 and not around.one_site:
-        units = web.counted.units[listing.pages]
-    groups, count = group(units, first)
-    starts, order, degrees = (
-        np.zeros(count + 1, np.int64),
-        np.empty(len(groups), np.int64),
-        np.empty(len(groups), np.uint32),
+    """Add what common parents give: see `add_together`. A copy belongs to the unit of its original."""
+    listing, original = around.listing, around.weights.original
+    pages = listing.pages[original]
+    groups, count = group(
+        pages, web.counted.units[pages] if len(web.counted.units) > 0 and not around.one_site else pages
     )
-    for number in groups:
-        starts[number + 1] += 1
-    for number in range(count):
-        starts[number + 1] += starts[number]
-    for i in range(len(groups)):
-        order[starts[groups[i]]] = i
-        starts[groups[i]] += 1
-        degrees[i] = web.counted.out.lists.degree[listing.pages[i]]
-    parents = ParentWeights(order, groups, around.weights, degrees, weights.near, weights.elsewhere)
+    order = sort_by(groups, count, sort_by(original, len(original), around.weights.ranked))
+    degrees = web.counted.out.lists.degree[listing.pages]
+    parents = ParentWeights(order, groups, original, around.weights.weight, degrees, weights.near, weights.elsewhere)
     add_together(listing, parents, web.counted.repeats, web.counted.excluded, candidates, totals)
+
+
+@kernel
+def sort_by(keys, count, order):
+    """Indexes by their keys, below `count`; of equal keys as in `order`."""
+    starts, found = np.zeros(count + 1, np.int64), np.empty(len(order), np.int64)
+    for key in keys:
+        starts[key + 1] += 1
+    for key in range(count):
+        starts[key + 1] += starts[key]
+    for i in order:
+        found[starts[keys[i]]] = i
+        starts[keys[i]] += 1
+    return found
 
 
 @kernel
@@ -300,13 +286,14 @@ def add_direct(around, numbered, merged, in_degree, out_degree, totals):
 
 
 @kernel
-def beyond_chance(in_section, pages, in_degree, links, exponent):
+def beyond_chance(web, in_section, pages, exponent):
     """The parts by sections beyond chance, multiplied by popularity; and the greatest."""
     total, greatest = in_section.sum(), np.float64(0)
     listed = np.zeros(len(in_section))
     for i in range(len(in_section) if total > 0 else 0):
-        value = in_section[i] - np.float64(in_degree[pages[i]]) * (total / max(1, links))
+        votes = np.float64(max(1, web.votes[pages[i]]))
+        value = in_section[i] - votes * (total / max(1, web.links))
         if value > 0:
-            listed[i] = value * np.float64(max(1, in_degree[pages[i]])) ** exponent
+            listed[i] = value * votes**exponent
             greatest = max(greatest, listed[i])
     return listed, greatest

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cocite.kernels.related import likeness as kernels
+from cocite.kernels.related.independence import NEAR_DUPLICATES, SECTIONS, weigh_parents
 from cocite.kernels.related.likeness import Around, AroundLimits, LikenessWeb, LinkWeights
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
@@ -28,13 +29,13 @@ class LikenessParams(Switches):
     near: float = parameter(0.12, "Weight of being near each other in a section", minimum=0, maximum=100)
     best: int = parameter(5, "Best pages: what is like them counts half, where no section lists the page", minimum=0,
                           maximum=100)  # fmt: skip
-    copies: bool = parameter(False, "Of lists that have the page in the same run of three links, only one counts")
+    copies: bool = parameter(True, "Of lists whose sections with the page are the same for the most part, one counts")
     popularity: float = parameter(0.18, "Exponent of in-links that multiplies the section part", minimum=0, maximum=10)
 
     @property
-    def counts_copies_once(self) -> bool:
-        """Whether runs of links are compared: copies are merged only where near-duplicates are."""
-        return self.copies and self.merge is True
+    def copied(self) -> int:
+        """Which parents are copies: sections are compared only where near-duplicates are merged."""
+        return SECTIONS if self.copies and self.merge is True else NEAR_DUPLICATES
 
 
 class Alike(NamedTuple):
@@ -47,10 +48,10 @@ class Alike(NamedTuple):
 
 
 def likeness_web(view: GraphView, params: LikenessParams) -> LikenessWeb:
-    """What kernels read."""
-    counted = view.counted._replace(copies=params.counts_copies_once)
+    """What kernels read, if in-links are votes."""
+    counted = view.counted._replace(copies=params.copied)
     near, links = view.near_duplicates, len(view.graph.links)
-    return LikenessWeb(counted, view.into, near, view.choice, links, view.in_degree, view.lists)
+    return LikenessWeb(counted, view.into, near, view.choice, links, view.in_degree, view.lists, view.votes)
 
 
 def read_around(view: GraphView, page: int, names: dict[int, float], params: LikenessParams) -> Around:
@@ -71,8 +72,8 @@ def read_around(view: GraphView, page: int, names: dict[int, float], params: Lik
         end = begin + len(each.pages)
         weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
         begin = end
-    weights, reliability = kernels.weigh_parents(web, listing, weights, len(parents.pages))
-    return around._replace(listing=listing, weights=weights, reliability=reliability)
+    weighed, reliability = weigh_parents(web, listing, weights, len(parents.pages))
+    return around._replace(listing=listing, weights=weighed, reliability=reliability)
 
 
 def join_parents(parts: list[Parents]) -> Parents:

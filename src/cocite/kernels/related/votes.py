@@ -1,0 +1,42 @@
+"""How much the lists of every page count, by the rules of a question, for what is made ahead of questions."""
+
+import numpy as np
+
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.hash_tables import add_members, new_set, number_of
+from cocite.kernels.jit import kernel
+from cocite.kernels.related.independence import weigh_parents
+from cocite.kernels.related.neighbourhood import choose_parents, read_parents
+
+MAX_PARENTS = 2000
+MAX_PARENT_LINKS = 2000  # around the link to the page
+
+
+@kernel
+def weigh_listings(web, pages, starts, sources, weights, votes):
+    """For each page the weights of the lists sources[starts[i]:starts[i + 1]], and how many of its in-links count.
+
+    A copy has 0, and so have lists that aren't read, of a page with more than MAX_PARENTS. Returns 0 or DAMAGED.
+    """
+    excluded = web.counted.excluded
+    for i in range(len(pages)):
+        page, low, high = np.int64(pages[i]), starts[i], starts[i + 1]
+        weights[low:high] = 1.0
+        votes[i] = web.into.degree[page]
+        if votes[i] < 2:
+            continue
+        state, some = choose_parents(web.into, web.choice, excluded, page, MAX_PARENTS)
+        count, parents = read_parents(web.counted.out, some, page, MAX_PARENTS, MAX_PARENT_LINKS, excluded, True)
+        if min(state, count) < 0:
+            return np.int64(DAMAGED)
+        found = weigh_parents(web, parents, np.ones(count), count)[0]
+        total, index = np.float64(0), new_set(count)
+        add_members(index, np.int64(0), parents.pages)
+        for k in range(count):
+            found.weight[k] = found.weight[k] if found.original[k] == k else 0.0
+            total += found.weight[k]
+        votes[i] = np.uint32(np.ceil(total / max(1, count) * votes[i]))
+        for k in range(low, high):
+            number = number_of(index.table, sources[k])
+            weights[k] = found.weight[number] if number >= 0 else 0.0
+    return np.int64(0)
