@@ -285,8 +285,9 @@ class View:
     def originals(self, page: int, parents: Iterable[int], window: int, sections: bool = True) -> dict[int, int]:
         """Of each parent the one that it is a copy of: a near-duplicate, or one with the same section around the page.
 
-        Two sections are the same if they share half of all their links, and three at least. Compared are 32 links on
-        either side of the page. Parents come in the order of in-degree, then address; so do those in the result.
+        Two sections are the same if they share more than half of all their links, and three at least.
+        Compared are 32 links on either side of the page. Parents come in the order of in-degree, then address; so do
+        those in the result.
         """
         found: dict[int, int] = {}
         kept: dict[int, set[int]] = {}
@@ -297,7 +298,7 @@ class View:
             at = next(place for place, link in enumerate(links) if link.target == page)
             beside = links[max(0, at - 32) : at + 33]
             own = {link.target for link in beside if 0 <= link.block == links[at].block}
-            same = [one for one, section in kept.items() if 3 <= len(own & section) >= len(own ^ section)]
+            same = [one for one, section in kept.items() if 3 <= len(own & section) > len(own ^ section)]
             same = [near[self.original(parent)]] if self.original(parent) in near else same if sections else []
             found[parent] = same[0] if same else parent
             near.setdefault(self.original(parent), found[parent])

@@ -1,7 +1,7 @@
 """How much each parent of a page counts: copies of another one don't, nor do sections that chance explains.
 
-A copy says nothing that its original doesn't say. Two sections are copies if they share at least half of all links that
-they have: their resemblance (Broder, Glassman, Manasse & Zweig 1997, §2) is at least a half. docs/decisions/0053 has
+A copy says nothing that its original doesn't say. Two sections are copies if they share more than half of all links
+that they have: their resemblance (Broder, Glassman, Manasse & Zweig 1997, §2) is above a half. docs/decisions/0053 has
 the reasons and measurements.
 """
 
@@ -53,7 +53,7 @@ def originals(parents, counted, web, order):
     """For each parent the one that it is a copy of, by index (itself, if it isn't one); and the parents by rank.
 
     Parents of higher in-degree, then of lower address (`order`), come first. A copy has the page in a section that
-    shares at least half of its links with that of an original, of several with the first; or it is a near-duplicate of
+    shares more than half of all links with that of an original, of several with the first; or it is a near-duplicate of
     a parent. Only originals are compared with: otherwise a page that joins two sections would make one of them a copy
     of the other. Parents that aren't counted are their own.
     """
@@ -110,7 +110,7 @@ def originals(parents, counted, web, order):
             other = touched[j]
             both = shared[other] + 1
             shared[other] = 0
-            alike = both >= MIN_SHARED_LINKS and 3 * both >= sizes[i] + sizes[other]
+            alike = both >= MIN_SHARED_LINKS and 3 * both > sizes[i] + sizes[other]
             if alike and (found[i] == i or rank[other] < rank[found[i]]):
                 found[i] = other
         first_of_group[group] = found[i]

@@ -28,7 +28,7 @@ the mean is that of the others.
 The weight c_q of a parent is the part of its section that chance doesn't explain, with 95 % confidence: 1 where other
 parents of u list the same pages far more often than lists without u do, 0 where they don't, as in a link farm
 (kernels/related/independence.py). With fewer than 20 parents it is 1. c is the mean of the c_q. A parent is a copy of
-one of higher in-degree if it is its near-duplicate or, with `copies`, if the sections that list u share at least half
+one of higher in-degree if it is its near-duplicate or, with `copies`, if the sections that list u share more than half
 of all their links, and three at least. A copy belongs to the site of its original, and of an original and its copies
 only the first that lists s counts for s. votes(s) is the sum of the c_q of s's own parents, without copies; it is made
 with the context words (words/context_words.py). Without these, or with `trust`, it is the number of in-links.
