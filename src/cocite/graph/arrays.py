@@ -143,12 +143,13 @@ class Arrays(dict[str, NDArray[Any]]):
         return stopped() or BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
 
 
-def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """An array that can't be written to, as mapped ones: kernels are compiled for either kind."""
-    if values.flags.writeable:
-        values = values.view()
-        values.flags.writeable = False
-    return values
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous read-only view, as of a mapped file: kernels are compiled once, wherever arrays come from."""
+    if array.flags.c_contiguous and not array.flags.writeable:
+        return array
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def invalid_manifest(path: Path, where: str = "") -> BadStore:

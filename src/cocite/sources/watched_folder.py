@@ -41,7 +41,7 @@ class FolderChanges(NamedTuple):
 
 
 class WatchedFolder:
-    """A folder, and what is known of its pages: a hash of each record, by address."""
+    """A folder, and a hash of each record that the store has of it, by address."""
 
     def __init__(self, path: Path, base: str | None, kind: str | None, text: bool) -> None:
         self.path, self.base, self.kind, self.text = path, base, kind, text
@@ -53,7 +53,7 @@ class WatchedFolder:
         self.unsaved = False  # changes were found that may not be stored: all files are read again
 
     def changes(self) -> FolderChanges:
-        """What differs from what is known, after reading all files."""
+        """What differs from the store, after reading all files."""
         self.unsaved = True
         seen: dict[str, str] = {}
         found = list(self._changed(self._records(), seen))
@@ -164,7 +164,7 @@ class WatchedFolder:
             self.report.skip("file that can't be read", str(error))
 
     def state(self) -> dict[str, Any]:
-        """What is known, for a file."""
+        """The hashes of all records, to be written to a file."""
         return {"version": STATE_VERSION, "folder": str(self.path.resolve()), "base": self.base, "seen": self.seen}
 
     def restore(self, state: object) -> bool:

@@ -36,8 +36,8 @@ class Crawl(WorkOptions, CrawlOptions):
 
     The first round builds the store, unless it is there. Later rounds ask for pages only if they changed (ETag,
     Last-Modified), and add those that did; sitemaps and feeds name new pages. robots.txt and --delay hold as for cocite
-    build. What is known of pages is kept beside the store: stop it at any time with Ctrl-C, and start it again. Needs
-    the extra `crawl`.
+    build. The dates and hashes of pages are kept beside the store: stop it at any time with Ctrl-C, and start it again.
+    Needs the extra `crawl`.
 
     Examples:
         cocite crawl https://example.org/ --into example.cocite --every 6h
@@ -141,7 +141,7 @@ class Crawl(WorkOptions, CrawlOptions):
 
     @property
     def _state_file(self) -> Path:
-        """What is known of the pages, beside the store: without it, all are fetched again."""
+        """The file with dates and hashes of the pages, beside the store: without it, all are fetched again."""
         store = Path(self.into)
         return store.with_name(f"{store.name}.crawl.json")
 

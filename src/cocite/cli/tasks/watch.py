@@ -143,7 +143,7 @@ class WatchFolder(WorkOptions):
 
     @property
     def _state(self) -> Path:
-        """What is known of the folder, beside the store: without it, all pages are added again."""
+        """The file with a hash of each page, beside the store: without it, all pages are added again."""
         store = Path(self.output)
         return store.with_name(f"{store.name}.watch.json")
 

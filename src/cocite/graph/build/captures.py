@@ -129,7 +129,7 @@ class CaptureWriter:
         return found
 
     def read_spellings(self, tags: NDArray[np.uint64]) -> None:
-        """Find the pages that were spelled in several ways, and since when in which. `tags` are those of all pages."""
+        """Find the pages that were spelled in several ways, and since when in each. `tags` are those of all pages."""
         by_tag = np.argsort(tags)
         types: dict[str, type[np.generic]] = {"tag": np.uint64, "order": np.uint16, "day": np.uint32}
         plain = pa.table({name: self._scratch.column(f"{SPELLED}.{name}", dtype) for name, dtype in types.items()})

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from cocite.budget import spend
 from cocite.errors import BadAddress
+from cocite.graph.arrays import read_only
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import NONE_MOVED
 from cocite.kernels.related.best_first import ScoredPages, best_first
@@ -39,15 +40,6 @@ WINDOW_LINKS = 2000
 MAX_PARENTS, MAX_CHILDREN = 2000, 4096
 """What evidence reads, unless the method reads more."""
 MAX_NAMED_COPIES = 5
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous read-only view: kernels are compiled once for these, wherever the arrays come from."""
-    if array.flags.c_contiguous and not array.flags.writeable:
-        return array
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 NO_TIES: Values = read_only(np.zeros(0))

@@ -23,8 +23,7 @@ from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.json_items import json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
-
-_CHUNK = 64 << 10
+from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
 
 
 class Saved(NamedTuple):
@@ -234,17 +233,11 @@ def _from_xml(path: Path, report: ReadReport) -> Iterator[Saved]:
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EntityDeclHandler = start, refuse
     with open_bytes(path, report) as stream:
-        fed = 0
         try:
-            while chunk := stream.read(_CHUNK):
-                parser.Parse(chunk, False)
-                fed += len(chunk)
-                if fed - parser.CurrentByteIndex > MAX_CONTENT:
-                    raise expat.ExpatError("a tag that is too long")
+            for _ in parse_chunks(parser, stream, MAX_CONTENT):
                 yield from found
                 found.clear()
-            parser.Parse(b"", True)
-        except (expat.ExpatError, LookupError, ValueError) as error:
+        except XML_ERRORS as error:
             yield from found
             report.skip("damaged XML: read up to the damage", f"{path.name}: {error}")
 

@@ -18,6 +18,7 @@ from cocite.sources.compressed import head, open_bytes, open_lines
 from cocite.sources.json_items import json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
+from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
 
 MAX_ENTRY = 1 << 20  # characters of a BibTeX entry
 MAX_ABSTRACT = 100_000
@@ -25,7 +26,6 @@ MAX_ABSTRACTS = 100 << 20  # characters of all abstracts of an RDF file
 MAX_REFERENCES = 1_000_000  # of one library
 NO_ADDRESS = "reference without an address (DOI or URL)"
 
-_CHUNK = 64 << 10
 _MAX_TAG = 8 << 20
 _MAX_DEPTH = 50
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -234,15 +234,10 @@ def _from_rdf(path: Path, report: ReadReport) -> Iterator[Reference]:
     parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
     parser.CharacterDataHandler, parser.EntityDeclHandler = reader.characters, reader.refuse
     with open_bytes(path, report) as stream:
-        fed = 0
         try:
-            while chunk := stream.read(_CHUNK):
-                parser.Parse(chunk, False)
-                fed += len(chunk)
-                if fed - parser.CurrentByteIndex > _MAX_TAG:
-                    raise expat.ExpatError("a tag that is too long")
-            parser.Parse(b"", True)
-        except (expat.ExpatError, LookupError, ValueError) as error:
+            for _ in parse_chunks(parser, stream, _MAX_TAG):
+                pass  # all items are kept until their collections are known
+        except XML_ERRORS as error:
             report.skip("damaged XML: read up to the damage", f"{path.name}: {error}")
     for key, item in reader.items.items():
         related = dict.fromkeys(reader.items[there].url for there in item.related if there in reader.items)

@@ -21,13 +21,13 @@ from cocite.sources.folders import checked_base
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport, expect_some
 from cocite.sources.wikis.wikitext import WikiLink, parse
+from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
 
 MAX_PAGE = 16 << 20  # characters of an article; MediaWiki's own limit is 2 MiB, unless changed
 MAX_TAG = 8 << 20  # bytes of a tag, an attribute or a comment
 MAX_DEPTH = 20
 MAX_TITLE = 1000
 CACHED_TITLES = 200_000
-CHUNK = 64 << 10
 SEE_ALSO = "see-also"
 DAMAGED_XML = "damaged XML: read up to the damage"
 
@@ -70,19 +70,13 @@ def _pages(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Pag
     parser.buffer_text, parser.buffer_size = True, 1 << 20
     parser.StartElementHandler, parser.EndElementHandler = dump.start, dump.end
     parser.CharacterDataHandler, parser.EntityDeclHandler = dump.characters, dump.refuse
-    fed = 0
     damage = ReadReport()  # of the compressed file: the XML ends there, too, and is counted once
     with open_bytes(path, damage) as stream:
         try:
-            while chunk := stream.read(CHUNK):
-                parser.Parse(chunk, False)
-                fed += len(chunk)
+            for _ in parse_chunks(parser, stream, MAX_TAG):
                 report.read["bytes"] += damage.read.pop("bytes", 0)
-                if fed - parser.CurrentByteIndex > MAX_TAG:
-                    raise expat.ExpatError(f"tag longer than {MAX_TAG >> 20} MiB")
                 yield from dump.take()
-            parser.Parse(b"", True)
-        except (expat.ExpatError, LookupError, ValueError) as error:  # the last two for unknown encodings
+        except XML_ERRORS as error:
             yield from dump.take()
             if not dump.site.prefix:
                 raise BadSource(f"{path.name} is not a MediaWiki dump ({error}): download it again") from error
