@@ -206,3 +206,18 @@ def test_a_store_without_words_gets_some_later(place: Path) -> None:
         renew_search(store, True)
     assert len(open_vectors(Graph(store)).words)
     assert len(open_search(Graph(store)).search("herons", 5).hits) == 2
+
+
+def test_what_a_command_left_that_died_before_it_removed_old_words_is_removed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = place / "w.cocite"
+    make(store, [Page(f"https://p{n}.example/", title=f"Herons {n}", text="herons storks") for n in range(9)])
+    renew_search(store, True)
+    extend(store, [Page("https://new.example/", title="Storks", text="storks")])
+    with monkeypatch.context() as dying:
+        dying.setattr("cocite.graph.side.remove_others", lambda *_: None)
+        renew_search(store, True)
+    assert len(list((store / "side").glob("vectors-*"))) == 2
+    renew_search(store, True)
+    assert [len(list((store / "side").glob(f"{name}-*"))) for name in ("vectors", "search")] == [1, 1]

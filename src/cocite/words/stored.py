@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.generation import digest
 from cocite.graph.nearest import edits
-from cocite.graph.side import SideData, only_one, read_side, write_side
+from cocite.graph.side import SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import Sparse
 
@@ -102,6 +102,7 @@ class WordData(Generic[Made]):
             return False
         state, about, follow = side.generation, side.about, self.follow
         if state == graph.manifest["id"]:
+            remove_others(side.folder.parent, self.name, side.folder)  # left by a command that died before it did
             return True
         from cocite.words.changes import ChangedPages  # loads far more
 
