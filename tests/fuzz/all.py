@@ -25,8 +25,10 @@ from tests.fuzz.seeds import SEEDS
 
 HEAD = """# Fuzzing, the last run
 
-`make fuzz` feeds every reader of strangers' input with variations of small examples. atheris makes them, guided by code
-coverage. A reader may raise only the errors that it documents, and its results are checked.
+`make fuzz` feeds every reader of strangers' input with variations of small examples. A reader may raise only the errors
+that it documents, and its results are checked. First atheris makes the variations, guided by code coverage, and keeps
+those that reach something new. Then these are changed further without guidance, in the same process and without
+instrumentation: this tries ten to a hundred times as many.
 
 - `request` is whatever a client may send: bytes go through the connection, the parser, the routes and the answer, in
   one process. Every route has an example. A reply of 500 is a failure, and so is an answer that doesn't come.
