@@ -34,9 +34,10 @@ bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/lab/benchmarks.
 faults: $(VENV)/.installed-dev    ## kills, power loss, failing calls, full disks, changed bytes; writes docs/lab/faults.md, three hours
 	$(BIN)/python -m tests.faults.trials --log docs/lab/faults.md
 
-fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, requests and kernels, by atheris, a minute each; writes docs/lab/fuzzing.md, what fails into fuzz-found
+fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, requests and kernels, by atheris and fast, a minute each; writes docs/lab/fuzzing.md, what fails into fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
-	$(BIN)/python -m tests.fuzz.all --log docs/lab/fuzzing.md
+	$(BIN)/python -m tests.fuzz.all
+	$(BIN)/python -m tests.fuzz.all --fast --log docs/lab/fuzzing.md
 
 attack: $(VENV)/.installed-dev    ## every attack on a server and on a store, with an honest client beside it: some ten minutes
 	COCITE_LONG=1 $(BIN)/pytest tests/attack

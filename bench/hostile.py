@@ -2,11 +2,13 @@
 
     python bench/hostile.py STORE --minutes 60      # an hour, as docs/lab/hostile.md reports it
     python bench/hostile.py STORE --minutes 2       # a look
+    python bench/hostile.py STORE --minutes 0.5 --each      # one kind of hostile client after the other
 
 It starts `cocite serve` on loopback and measures its capacity: questions a second that it answers, each about another
-page. An honest client then asks a tenth of that, first alone, then beside hostile clients. Those send three times the
-capacity of expensive questions, and beside them idle and slow connections, huge requests, HEAD and pipelined requests.
-Every kind of client has an address of its own (127.0.0.2 and on: Linux). Give it the whole machine.
+page. An honest client then asks a tenth of that, first alone, then beside hostile clients, then alone again. Hostile
+clients send three times the capacity of expensive questions, and beside them idle and slow connections, huge requests,
+HEAD and pipelined requests. Every kind of client has an address of its own (127.0.0.2 and on: Linux). Hostile clients
+are another process, of a lower priority: they stand for other machines. Give it the whole machine.
 """
 
 from __future__ import annotations
@@ -16,16 +18,19 @@ import asyncio
 import itertools
 import json
 import math
+import multiprocessing
+import os
 import random
 import socket
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psutil
@@ -38,8 +43,10 @@ IDLE_CONNECTIONS, SLOW_CONNECTIONS = 400, 100
 EXPENSIVE = ("walk(least=1e-6,restart=0.05)", "simrank(draws=200000)", "prank(pages=2000,rounds=40)",
              "lli(parents=800)", "integrated", "auto(best=100)", "hubfinder(rounds=5)",
              "companion(parents=8000,window=200)")  # fmt: skip
+KINDS = ("greedy", "huge", "heads", "pipelined", "idle", "slow")
 TIMEOUT_SECONDS = 30.0
 SAMPLE_SECONDS = 5.0
+HOSTILE_NICE = 5
 
 
 @dataclass
@@ -71,18 +78,27 @@ class Client:
         """A new connection."""
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.source, 0), limit=1 << 24)
 
+    async def connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A kept connection that the server has not closed, or a new one."""
+        while self._free:
+            reader, writer = self._free.pop()
+            if not reader.at_eof() and not writer.is_closing() and reader.exception() is None:
+                return reader, writer
+            writer.close()
+        return await self.connect()
+
     async def ask(self, target: str, method: str = "GET", body: bytes = b"") -> None:
         """One request; what came of it is in `seen`."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                reader, writer = self._free.pop() if self._free else await self.connect()
+                reader, writer = await self.connection()
                 length = f"content-length: {len(body)}\r\n" if body else ""
                 writer.write(f"{method} {target} HTTP/1.1\r\nhost: localhost\r\n{length}\r\n".encode() + body)
                 head = await reader.readuntil(b"\r\n\r\n")
                 size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0] or 0)
                 await reader.readexactly(0 if method == "HEAD" else size)
-            self._free.append((reader, writer))
+            writer.close() if b"connection: close" in head else self._free.append((reader, writer))
             status = head[9:12].decode()
         except TimeoutError:
             status = "timeout"
@@ -106,12 +122,13 @@ class Client:
         await asyncio.gather(*tasks)
 
 
-async def stall(port: int, source: str, start: bytes, more: bytes, until: float) -> None:
+async def stall(port: int, source: str, start: bytes, more: bytes, until: float, seen: Counter[str]) -> None:
     """A connection that begins a request and never ends it; it is opened again when the server closes it."""
     client = Client(port, source)
     while time.perf_counter() < until:
         with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             reader, writer = await client.connect()
+            seen["connections"] += 1
             writer.write(start)
             while time.perf_counter() < until and not reader.at_eof():
                 writer.write(more)
@@ -132,12 +149,13 @@ async def repeat(client: Client, work: Iterator[tuple[str, str, bytes]], until: 
         await asyncio.sleep(0.01)
 
 
-async def pipeline(port: int, until: float) -> None:
+async def pipeline(port: int, until: float, seen: Counter[str]) -> None:
     """Thousands of requests in one go."""
     client = Client(port, PIPELINED)
     while time.perf_counter() < until:
         with suppress(OSError, TimeoutError):
             reader, writer = await client.connect()
+            seen["connections"] += 1
             writer.write(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n" * 2000)
             async with asyncio.timeout(5.0):
                 while await reader.read(1 << 16):
@@ -146,35 +164,48 @@ async def pipeline(port: int, until: float) -> None:
         await asyncio.sleep(0.2)
 
 
-def hostile(
-    port: int, urls: list[str], rate: float, seconds: float
-) -> tuple[dict[str, Client], list[asyncio.Task[None]]]:
-    """All hostile clients, at work."""
+async def hostile(
+    port: int, urls: list[str], rate: float, seconds: float, kinds: Sequence[str]
+) -> dict[str, Counter[str]]:
+    """Hostile clients of some kinds; the statuses that they got."""
     until, draw = time.perf_counter() + seconds, random.Random(2)
-    clients = {name: Client(port, name) for name in (HUGE, HEADS, *GREEDY)}
+    greedy, huge, heads = [Client(port, name) for name in GREEDY], Client(port, HUGE), Client(port, HEADS)
+    stalled = {IDLE: Counter[str](), SLOW: Counter[str](), PIPELINED: Counter[str]()}
 
     def expensive() -> Iterator[str]:
         for number in itertools.count():
             some = "&".join(f"url={quote(url, safe='')}" for url in draw.sample(urls, draw.choice((1, 5, 50))))
             yield f"/api/related?{some}&k={1 + number % 1000}&method={quote(EXPENSIVE[number % len(EXPENSIVE)])}"
 
-    def huge() -> Iterator[tuple[str, str, bytes]]:
+    def huge_requests() -> Iterator[tuple[str, str, bytes]]:
         for number in itertools.count():
             long = "&".join(f"url=https://x{n}.example/{'a/' * 550}{number}" for n in range(50))
             yield from (("GET", f"/{path}?{long}", b"") for path in ("api/related", "", "compare"))
-            yield (
-                "POST",
-                "/api/related",
-                json.dumps({"url": f"https://n{number}.example/", "text": "word " * 190_000}).encode(),
-            )
+            record = json.dumps({"url": f"https://n{number}.example/", "text": "word " * 190_000})
+            yield "POST", "/api/related", record.encode()
 
-    heads = (("HEAD", path, b"") for path in itertools.cycle(("/", "/docs", "/metrics", "/api/store", "/nothing")))
+    head_requests = (("HEAD", path, b"") for path in itertools.cycle(("/", "/docs", "/metrics", "/api/store", "/no")))
     get = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
-    work = [clients[name].at_rate(expensive(), rate / len(GREEDY), seconds) for name in GREEDY]
-    work += [repeat(clients[HUGE], huge(), until), repeat(clients[HEADS], heads, until), pipeline(port, until)]
-    work += [stall(port, IDLE, get + b"\r\n", b"", until) for _ in range(IDLE_CONNECTIONS)]
-    work += [stall(port, SLOW, get + b"x: ", b"x", until) for _ in range(SLOW_CONNECTIONS)]
-    return clients, [asyncio.create_task(each) for each in work]
+    work = {
+        "greedy": [each.at_rate(expensive(), rate / len(GREEDY), seconds) for each in greedy],
+        "huge": [repeat(huge, huge_requests(), until)],
+        "heads": [repeat(heads, head_requests, until)],
+        "pipelined": [pipeline(port, until, stalled[PIPELINED])],
+        "idle": [stall(port, IDLE, get + b"\r\n", b"", until, stalled[IDLE]) for _ in range(IDLE_CONNECTIONS)],
+        "slow": [stall(port, SLOW, get + b"x: ", b"x", until, stalled[SLOW]) for _ in range(SLOW_CONNECTIONS)],
+    }
+    await asyncio.gather(*(each for kind in kinds for each in work[kind]))
+    for kind in set(work) - set(kinds):
+        for each in work[kind]:
+            each.close()
+    asked = {each.source: each.seen.statuses for each in (*greedy, huge, heads)}
+    return {source: counts for source, counts in (asked | stalled).items() if counts}
+
+
+def attack(into: Any, *args: Any) -> None:
+    """In a process of its own: all hostile clients; what they got goes into a queue."""
+    os.nice(HOSTILE_NICE)
+    into.put(asyncio.run(hostile(*args)))
 
 
 @asynccontextmanager
@@ -199,7 +230,7 @@ async def serving(store: str, log: str) -> AsyncIterator[tuple[int, psutil.Proce
         process.wait()
 
 
-async def measure(store: str, minutes: float, log: str) -> dict[str, object]:
+async def measure(store: str, minutes: float, log: str, each: bool, capacity: float) -> dict[str, object]:
     """The whole trial."""
     web = Web(Path(store))
     pages = [page for page in range(web.graph.pages) if web.graph.in_degree[page] > 1]
@@ -208,40 +239,57 @@ async def measure(store: str, minutes: float, log: str) -> dict[str, object]:
     del web
     targets = (f"/api/related?url={quote(url, safe='')}&k={k}" for k in range(10, 1000) for url in urls)
     async with serving(store, log) as (port, process):
-        first = [Client(port, HONEST) for _ in range(8)]
-        await first[0].at_rate(targets, 20, 20)  # warm
-        done, until = [Client(port, HONEST) for _ in range(8)], time.perf_counter() + 20
-        await asyncio.gather(*(repeat(each, (("GET", t, b"") for t in targets), until) for each in done))
-        capacity = sum(each.seen.statuses["200"] for each in done) / 20
-        rate = max(2.0, HONEST_SHARE * capacity)
-        quiet, beside = Client(port, HONEST), Client(port, HONEST)
-        await quiet.at_rate(targets, rate, max(60.0, 6 * minutes))
-        memory: list[int] = []
+        await Client(port, HONEST).at_rate(targets, 20, 20)  # warm
+        if not capacity:
+            done, until = [Client(port, HONEST) for _ in range(8)], time.perf_counter() + 10
+            await asyncio.gather(*(repeat(one, (("GET", t, b"") for t in targets), until) for one in done))
+            capacity = sum(one.seen.statuses["200"] for one in done) / 10
+        rate, memory = max(2.0, HONEST_SHARE * capacity), list[int]()
 
         async def watch() -> None:
             while True:
                 memory.append(process.memory_info().rss >> 20)
                 await asyncio.sleep(SAMPLE_SECONDS)
 
-        watching = asyncio.create_task(watch())
-        others, tasks = hostile(port, urls, HOSTILE_FACTOR * capacity, 60 * minutes)
-        await beside.at_rate(targets, rate, 60 * minutes)
-        await asyncio.gather(*tasks)
+        quiet = Client(port, HONEST)
+        await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
+        watching, turns = asyncio.create_task(watch()), {}
+        for kinds in [(kind,) for kind in KINDS] if each else [KINDS]:
+            honest, before = Client(port, HONEST), sum(process.cpu_times()[:2])
+            context = multiprocessing.get_context("spawn")
+            into = context.Queue()
+            args = (into, port, urls, HOSTILE_FACTOR * capacity, 60 * minutes, kinds)
+            attackers = context.Process(target=attack, args=args)
+            attackers.start()
+            await asyncio.sleep(2)  # they start
+            await honest.at_rate(targets, rate, 60 * minutes - 2)
+            used = (sum(process.cpu_times()[:2]) - before) / minutes / 60
+            got = await asyncio.to_thread(into.get)
+            attackers.join()
+            turns[" ".join(kinds)] = honest, used, got
+            await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
         watching.cancel()
     third = len(memory) // 3
     return {
         "capacity": round(capacity, 1), "honest_rate": round(rate, 1), "minutes": minutes,
-        "quiet": quiet.seen.row(), "attacked": beside.seen.row(),
-        "p99_ratio": round(beside.seen.quantile(0.99) / quiet.seen.quantile(0.99), 2),
+        "load": [round(one, 1) for one in os.getloadavg()], "quiet": quiet.seen.row(),
+        "attacked": {
+            kinds: {
+                **honest.seen.row(), "p99_ratio": round(honest.seen.quantile(0.99) / quiet.seen.quantile(0.99), 2),
+                "server_cores": round(used, 2), "hostile": {source: dict(counts) for source, counts in got.items()},
+            }
+            for kinds, (honest, used, got) in turns.items()
+        },
         "memory_mb": {"first": memory[0], "after a third": memory[third], "last": memory[-1], "greatest": max(memory)},
-        "hostile": {name: dict(client.seen.statuses) for name, client in others.items()},
     }  # fmt: skip
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store")
-    parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--minutes", type=float, default=2.0, help="of each attack")
+    parser.add_argument("--each", action="store_true", help="one kind of hostile client at a time")
+    parser.add_argument("--capacity", type=float, default=0.0, help="questions a second; measured, if not given")
     parser.add_argument("--log", default="hostile.log", help="the log of the server")
     given = parser.parse_args()
-    print(json.dumps(asyncio.run(measure(given.store, given.minutes, given.log)), indent=1))
+    print(json.dumps(asyncio.run(measure(given.store, given.minutes, given.log, given.each, given.capacity)), indent=1))

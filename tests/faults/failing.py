@@ -27,7 +27,7 @@ import numpy as np
 
 import cocite
 from tests.faults.dying import WRONG, command, finished, fork, in_child
-from tests.faults.jobs import Job, free_port, jobs, names_in, trial, wait_for
+from tests.faults.jobs import Job, free_port, jobs, lines_of, names_in, names_out, rows_of, trial, wait_for
 from tests.faults.model import look, store
 from tests.faults.power import reachable
 from tests.fuzz.seeds import FILES
@@ -206,8 +206,23 @@ def failing_jobs() -> list[Job]:
             ("links", "https://site1.example/"), ("communities", "site1.example"), ("compare", "site1.example"),
         )
     ]  # fmt: skip
+    answers = [
+        Job(
+            "batch",
+            lambda place: batch_into(place, "out.parquet"),
+            lambda place: {"content": rows_of(place)},
+            names_out,
+        ),
+        Job("tsv", lambda place: batch_into(place, "out.tsv"), lines_of, names_out),
+    ]  # the others call a function, to have several parts, and only a command says why it ends
+    writing = [job for job in jobs() if job.name not in ("batch", "tsv")]
     checking = Job("check", lambda place: command("check", store(place)), look, names_in)
-    return [*jobs(), *reading, *asking, checking, Job("serve", serving, look, names_in)]
+    return [*writing, *answers, *reading, *asking, checking, Job("serve", serving, look, names_in)]
+
+
+def batch_into(place: Path, name: str) -> Callable[[], object]:
+    """Answers for all pages, by the command."""
+    return command("batch", "-m", "cocitation", "--threads", 1, "-o", place / name, "-i", store(place), "-q")
 
 
 def build_of(place: Path, name: str, data: bytes) -> Callable[[], object]:

@@ -1,6 +1,7 @@
 """Fuzz every target in turn, and log how much was tried in all.
 
-    python -m tests.fuzz.all [--seconds 60] [--rounds 1] [--found fuzz-found] [--log docs/lab/fuzzing.md] [TARGET]...
+    python -m tests.fuzz.all [--fast] [--seconds 60] [--rounds 1] [--found fuzz-found] [--log docs/lab/fuzzing.md]
+        [TARGET]...
 
 The log counts what is in the folder, also of earlier runs; `--rounds 0` only writes it.
 """
@@ -8,6 +9,7 @@ The log counts what is in the folder, also of earlier runs; `--rounds 0` only wr
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -18,13 +20,15 @@ from functools import partial
 from pathlib import Path
 
 from tests.faults.dying import finished, fork
-from tests.fuzz.run import CASES, fuzz, load_targets
+from tests.fuzz.run import CASES, fuzz, fuzz_fast, keep_tried, load_targets
 from tests.fuzz.seeds import SEEDS
 
 HEAD = """# Fuzzing, the last run
 
-`make fuzz` feeds every reader of strangers' input with variations of small examples. atheris makes them, guided by code
-coverage. A reader may raise only the errors that it documents, and its results are checked.
+`make fuzz` feeds every reader of strangers' input with variations of small examples. A reader may raise only the errors
+that it documents, and its results are checked. First atheris makes the variations, guided by code coverage, and keeps
+those that reach something new. Then these are changed further without guidance, in the same process and without
+instrumentation: this tries ten to a hundred times as many.
 
 - `request` is whatever a client may send: bytes go through the connection, the parser, the routes and the answer, in
   one process. Every route has an example. A reply of 500 is a failure, and so is an answer that doesn't come.
@@ -50,19 +54,22 @@ def main() -> None:
     """All targets; ends with 1 if something failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*", help=f"{', '.join(SEEDS)}; all, if none is given")
+    parser.add_argument("--fast", action="store_true", help="without atheris")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--found", type=Path, default=Path("fuzz-found"))
     parser.add_argument("--log", type=Path)
     options = parser.parse_args()
     if options.rounds:
-        load_targets()
-    failed = 0
+        importlib.import_module("tests.fuzz.targets") if options.fast else load_targets()
+    failed, run = 0, fuzz_fast if options.fast else fuzz
     for _ in range(options.rounds):
         for target in options.target or SEEDS:
             log = options.found / "logs" / f"{target}.log"
-            if code := finished(fork(partial(fuzz, target, options.seconds, options.found), partial(say_into, log))):
+            if code := finished(fork(partial(run, target, options.seconds, options.found), partial(say_into, log))):
                 failed += 1
+                if options.fast:
+                    keep_tried(target, options.found)
                 print(f"{target} ended with {code}:\n{log.read_text(errors='replace')[-3000:]}", flush=True)
     text = table(options.found)
     print(text)

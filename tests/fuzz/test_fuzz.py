@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from cocite.words.search import SearchIndex
 from cocite.words.vectors import Vectors
 from tests.faults.dying import finished, fork
 from tests.fuzz import growth, kernels, requests, store, targets
-from tests.fuzz.run import CASES, Watch
+from tests.fuzz.run import CASES, LARGE_BYTES, MAX_BYTES, Watch, changed, fuzz_fast, keep_tried
 from tests.fuzz.seeds import FILES, SEEDS
 from tests.fuzz.targets import TARGETS
 from tests.graph.webs import examples
@@ -194,3 +196,34 @@ def test_damaged_arrays_are_computed_with(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(kernels, "small", lambda: (graph, [fail]))
     with pytest.raises(RuntimeError, match="a fault of a kernel"):
         TARGETS["kernels"](b"a")
+
+
+def test_fast_runs_go_on_after_a_failure_and_keep_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def target(data: bytes) -> None:
+        if b"<" not in data:
+            raise KeyError("no mark")
+
+    monkeypatch.setitem(TARGETS, "html", target)
+    assert finished(fork(lambda: fuzz_fast("html", 1.0, tmp_path))) == 0
+    (count,) = (tmp_path / "counts").glob("*.json")
+    assert json.loads(count.read_text())["inputs"] > 100
+    (failed,) = tmp_path.glob("html-crash-*")  # all of them fail at one place
+    assert b"<" not in failed.read_bytes()
+
+
+def test_a_fast_run_leaves_the_input_that_ends_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def target(data: bytes) -> None:
+        if b"<" not in data:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setitem(TARGETS, "html", target)
+    assert finished(fork(lambda: fuzz_fast("html", 20.0, tmp_path))) == -signal.SIGKILL
+    keep_tried("html", tmp_path)
+    (failed,) = tmp_path.glob("html-crash-*")
+    assert b"<" not in failed.read_bytes() and len(failed.read_bytes()) <= LARGE_BYTES
+
+
+@given(st.binary(max_size=200), st.integers())
+def test_changed_inputs_are_bytes_of_limited_length(data: bytes, seed: int) -> None:
+    dice = random.Random(seed)
+    assert len(changed(data, [data, b"other"], dice)) <= MAX_BYTES

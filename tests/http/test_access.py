@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 
 from cocite.cli.tasks.serve import origins
 from cocite.errors import BadParameter
-from cocite.http import access
-from cocite.http.access import Access, Rate, read_keys
+from cocite.http.access import BURST_SECONDS, Access, read_keys
 from cocite.http.settings import Settings
+from cocite.serving import connections
+from cocite.serving.connections import Rate
 from tests.http.conftest import Asking
 
 KEY, OTHER = "0123456789abcdef", "fedcba9876543210"
@@ -87,16 +89,16 @@ def test_a_file_of_keys_is_checked(text: str, place: Path) -> None:
 
 
 def test_a_client_has_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    rate = Rate(10.0)
+    rate = Rate(10.0, BURST_SECONDS)
     asked = [rate.wait("a", 100.0) for _ in range(50)]
     assert asked[:40] == [0.0] * 40 and all(0 < wait < 0.11 for wait in asked[41:])
     assert rate.wait("b", 100.0) == 0.0
     assert rate.wait("a", 100.2) == 0.0  # time has passed
-    monkeypatch.setattr(access, "MAX_RATED_CLIENTS", 100)
+    monkeypatch.setattr(connections, "MAX_RATED_CLIENTS", 100)
     for client in range(1000):
         rate.wait(str(client), 200.0)
     assert len(rate._due) <= 101
-    slow = Rate(0.1)
+    slow = Rate(0.1, BURST_SECONDS)
     assert [slow.wait("a", 1.0) > 0 for _ in range(2)] == [False, True]
 
 
@@ -141,3 +143,26 @@ def test_origins_that_may_be_allowed() -> None:
     for wrong in ("example.org", "https://example.org/", "ftp://example.org", "app://x/y"):
         with pytest.raises(BadParameter, match="must be an origin"):
             origins([wrong])
+
+
+def test_who_should_wait_is_refused_before_the_request_is_read(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Asking(made)
+    try:
+        known = "/api/related?url=robin.example"
+        assert server.get(known).status == 200
+        other = known.encode() + b"&k=9"
+        assert server.front.refuse_unread("192.0.2.1", b"GET", other) is None
+        monkeypatch.setattr(server.service.slow, "must_wait", "192.0.2.1".__eq__)
+        assert server.front.refuse_unread("192.0.2.2", b"GET", other) is None
+        for cheap in (known, "/healthz", "/static/style.css", "/api/store?"):
+            assert server.front.refuse_unread("192.0.2.1", b"GET", cheap.encode()) is None, cheap
+        for method, url in ((b"GET", other), (b"POST", known.encode()), (b"GET", b"/"), (b"GET", b"/none")):
+            head, _, body = (server.front.refuse_unread("192.0.2.1", method, url) or b"").partition(b"\r\n\r\n")
+            lines = head.decode().split("\r\n")
+            assert lines[0] == "HTTP/1.1 503 Service Unavailable"
+            headers = dict(line.split(": ", 1) for line in lines[1:])
+            assert headers["content-length"] == str(len(body)) and headers["connection"] == "close"
+            assert headers["retry-after"] == "1" and headers["x-content-type-options"] == "nosniff"
+            assert json.loads(body)["error"]["kind"] == "Busy"
+    finally:
+        server.close()

@@ -60,11 +60,20 @@ def test_other_web_pages_can_not_click(server: Asking) -> None:
 
 
 def test_whose_clicks_count() -> None:
-    own = {b"sec-fetch-site": b"same-origin"}
+    own = {b"origin": b"http://localhost:8000", b"host": b"localhost:8000"}
     assert may_record("127.0.0.1", own)
-    assert may_record("::1", own)
+    assert may_record("::1", own | {b"sec-fetch-site": b"same-origin"})
+    assert may_record("127.0.0.1", {b"origin": b"http://[::1]:8000", b"host": b"[::1]:8000"})
+    assert not may_record("127.0.0.1", own | {b"sec-fetch-site": b"same-site"})
     assert not may_record("192.0.2.1", own)
     assert not may_record("", own)
+
+
+@pytest.mark.parametrize("host", ["web.example", "127.0.0.1:8000", "[", ""])
+def test_behind_a_proxy_that_names_no_client_nobody_is_local(host: str) -> None:
+    """A proxy on this machine passes on the name of the site, or its own idea of it."""
+    browser = {b"origin": b"https://web.example", b"sec-fetch-site": b"same-origin"}
+    assert not may_record("127.0.0.1", browser | {b"host": host.encode()})
 
 
 def test_it_is_off_unless_switched_on(asking: Asking) -> None:

@@ -15,7 +15,7 @@ import uvicorn
 
 from cocite.log import Log
 from cocite.serving import connections as module
-from cocite.serving.connections import MAX_HEAD_BYTES, Connection, Connections, allowed_connections, client_of
+from cocite.serving.connections import MAX_HEAD_BYTES, Connections, Door, allowed_connections, client_of
 
 GET, POST = b"GET / HTTP/1.1\r\nHost: a\r\n", b"POST / HTTP/1.1\r\nHost: a\r\n"
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bytes]]
@@ -48,7 +48,7 @@ class Talking:
         """Talk with the server over one connection."""
 
         async def both() -> bytes:
-            protocol: Any = partial(Connection, self.connections)
+            protocol: Any = partial(Door, self.connections)
             config = uvicorn.Config(application, http=protocol, lifespan="off", log_config=None, port=0)
             server = uvicorn.Server(config)
             config.load()
@@ -259,3 +259,58 @@ def test_connections_leave_files_for_the_store() -> None:
     assert 16 <= allowed_connections() <= max(16, module.MAX_CONNECTIONS)
     raised, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert raised == resource.RLIM_INFINITY or raised >= soft
+
+
+def test_a_client_that_opens_connections_too_quickly_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    real = module.Connection.connection_made
+    monkeypatch.setattr(
+        module.Connection, "connection_made", lambda self, transport: (made.append("one"), real(self, transport))[1]
+    )
+    server = Talking()
+    server.connections._rate = module.Rate(0.5, 10.0)  # five at once
+
+    async def talk(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> bytes:
+        found = b""
+        for _ in range(8):
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            with contextlib.suppress(OSError):
+                writer.write(GET + b"Connection: close\r\n\r\n")
+                found += (await reader.read())[:12]
+            writer.close()
+        await asyncio.sleep(0.1)  # a sweep
+        return found
+
+    found = server.run(talk)
+    assert found.count(b"HTTP/1.1 200") == 4 and len(made) == 5, "the first connection is that of `run`"
+    assert server.reasons == {"refused: too many new connections": 4}
+
+
+def test_proxies_may_open_connections_quickly() -> None:
+    connections = Connections(Log(io.BytesIO()), proxies=("10.0.0.1",))
+    connections._rate = module.Rate(0.001, 1.0)
+    loop = asyncio.new_event_loop()
+    assert not any(connections.is_hurried(connections.client_key("10.0.0.1"), loop) for _ in range(9))
+    assert [connections.is_hurried(connections.client_key("10.0.0.2"), loop) for _ in range(3)] == [False, True, True]
+    loop.close()
+
+
+def test_who_should_wait_is_refused_before_its_body_is_read() -> None:
+    asked: list[tuple[str, bytes, bytes]] = []
+    server = Talking()
+
+    def refuse(client: str, method: bytes, url: bytes) -> bytes | None:
+        asked.append((client, method, url))
+        return b"HTTP/1.1 503 Wait\r\n\r\n" if url == b"/refused?a=b" else None
+
+    server.connections.refuse_unread = refuse
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(GET + b"\r\n")
+        first = (await reader.readuntil(b"\r\n\r\n"))[:12] + await reader.readexactly(5)
+        writer.write(b"POST /refused?a=b HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx" + GET + b"\r\n")
+        return first + await reader.read()
+
+    assert server.run(talk) == b"HTTP/1.1 200helloHTTP/1.1 503 Wait\r\n\r\n"
+    assert asked == [("127.0.0.1", b"GET", b"/"), ("127.0.0.1", b"POST", b"/refused?a=b")]
+    assert server.reasons == {"refused: asked again too soon": 1}

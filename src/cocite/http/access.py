@@ -16,6 +16,7 @@ from pathlib import Path
 from cocite.errors import BadParameter
 from cocite.http.responses import Reply, error_reply
 from cocite.http.settings import Settings
+from cocite.serving.connections import Rate
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = frozenset({"/healthz"})
@@ -26,7 +27,6 @@ SIMILAR_PATH = "/findSimilar"
 MIN_KEY_LENGTH, MAX_KEY_LENGTH = 16, 1024
 BURST_SECONDS = 4.0
 """A client that was quiet may send the requests of this long at once."""
-MAX_RATED_CLIENTS = 20_000
 CHALLENGE = ((b"www-authenticate", b'Basic realm="cocite", charset="UTF-8"'),)
 NO_KEY = error_reply(
     401, "NoKey", "This server needs a key", "Send 'Authorization: Bearer KEY'; a browser asks for it as a password",
@@ -46,7 +46,7 @@ class Access:
         self._metrics_port = settings.metrics_port
         self._keys = read_keys(settings.read_keys) if settings.read_keys else {}
         self._write_key = sha256(checked_key(settings.write_key).encode()).digest() if settings.write_key else b""
-        self._rate = Rate(settings.rate) if settings.rate else None
+        self._rate = Rate(settings.rate, BURST_SECONDS) if settings.rate else None
 
     def refusal(self, path: str, method: str, headers: dict[bytes, bytes], port: int, client: str) -> Reply | None:
         """The reply to a request that isn't answered, or None."""
@@ -91,26 +91,6 @@ class Access:
             if hmac.compare_digest(known, digest):
                 found = name
         return found
-
-
-class Rate:
-    """Requests per second of each client, by the generic cell rate algorithm: one number per client."""
-
-    def __init__(self, per_second: float) -> None:
-        self._interval = 1 / per_second
-        self._slack = max(BURST_SECONDS - self._interval, 0.0)
-        self._due: dict[str, float] = {}  # when the next request of a client would come at an even pace
-
-    def wait(self, client: str, now: float) -> float:
-        """Count a request; or, if there were too many, the seconds until the next."""
-        due = max(self._due.get(client, now), now)
-        if due - now > self._slack:
-            return due - now - self._slack
-        self._due[client] = due + self._interval
-        if len(self._due) > MAX_RATED_CLIENTS:
-            recent = {client: due for client, due in self._due.items() if due > now + self._slack / 2}
-            self._due = recent if len(recent) <= MAX_RATED_CLIENTS // 2 else {}
-        return 0.0
 
 
 def is_known_host(host: bytes, names: set[str]) -> bool:

@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cocite.errors import BadAddress, CociteError
 from cocite.graph.store import Graph
@@ -63,11 +64,20 @@ class ClickRecorder:
 
 
 def may_record(client: str, headers: dict[bytes, bytes]) -> bool:
-    """Whether a request is from this machine, and from a page of this server: other web pages could post here, too."""
+    """Whether a request is from this machine, and from a page of this server: other web pages could post here, too.
+
+    Behind a proxy on this machine every client would be local, if the proxy doesn't say for whom it asks. So the page
+    must have been opened at a loopback address: a browser names it as the origin of every POST.
+    """
+    origin, host = headers.get(b"origin", b"").partition(b"://")[2], headers.get(b"host", b"")
+    if headers.get(b"sec-fetch-site", b"same-origin") != b"same-origin" or not origin or origin != host:
+        return False
+    return is_local(client) and is_local(urlsplit(f"//{host.decode('latin-1')}").hostname or "")
+
+
+def is_local(name: str) -> bool:
+    """Whether an address, or a name, is that of this machine alone."""
     try:
-        local = client in LOOPBACK_HOSTS or ip_address(client).is_loopback
+        return name in LOOPBACK_HOSTS or ip_address(name).is_loopback
     except ValueError:
-        local = False
-    origin = headers.get(b"origin", b"").partition(b"://")[2]
-    own = headers.get(b"sec-fetch-site") == b"same-origin" or bool(origin and origin == headers.get(b"host"))
-    return local and own
+        return False

@@ -27,7 +27,7 @@ from cocite.http.metrics import Metrics, SharedCounters
 from cocite.http.service import Service
 from cocite.http.settings import Settings
 from cocite.log import Log
-from cocite.serving.connections import IDLE_SECONDS, Connection, Connections, allowed_connections
+from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
 from cocite.serving.threads import run_in_thread
 
@@ -79,8 +79,8 @@ class Server(uvicorn.Server):
         self.metrics = Metrics(shared, worker - 1 if worker else 0)
         proxies = list(settings.proxies)
         trusted = ProxyHeadersMiddleware(self._front, proxies).trusted_hosts  # type: ignore[arg-type]
-        connections = Connections(self.log, settings.timeout, trusted, allowed_connections())
-        protocol: Any = partial(Connection, connections)
+        self._connections = Connections(self.log, settings.timeout, trusted, allowed_connections())
+        protocol: Any = partial(Door, self._connections)
         shutdown_seconds = int(settings.timeout + SHUTDOWN_SECONDS)
         super().__init__(
             uvicorn.Config(
@@ -97,7 +97,9 @@ class Server(uvicorn.Server):
         service = self.service = Service(self.settings, self.metrics, self.log)
         app = make_app(service)
         app.router.lifespan_context = self._lifespan
-        return Front(app, service)
+        front = Front(app, service)
+        self._connections.refuse_unread = front.refuse_unread
+        return front
 
     @asynccontextmanager
     async def _lifespan(self, _: object) -> AsyncIterator[None]:

@@ -16,7 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from cocite.errors import BadParameter
 from cocite.log import Log
 from cocite.mcp.server import CurrentStore, assistant_server
-from cocite.serving.connections import IDLE_SECONDS, Connection, Connections, allowed_connections
+from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -46,7 +46,7 @@ def serve_http(store: Path, timeout: float, listening: socket.socket, security: 
         transport_security=security,
     )  # fmt: skip
     survive_lost_files(Log())
-    protocol: Any = partial(Connection, Connections(Log(), timeout, maximum=allowed_connections()))
+    protocol: Any = partial(Door, Connections(Log(), timeout, maximum=allowed_connections()))
     config = uvicorn.Config(
         posts_only(app), log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
         http=protocol, timeout_keep_alive=int(IDLE_SECONDS), timeout_graceful_shutdown=5,

@@ -3,12 +3,16 @@
 uvicorn's own connection has one timer, for the time between requests, and any byte stops it. Here a connection is
 always in one state, and each state has a deadline: waiting for a request, reading its head, reading its body,
 answering it, or idle afterwards. One sweep a second closes those that are late.
+
+Who opens connections too quickly is refused at the door, before a parser is made. Who was told to wait and asks again
+is refused when the head of its request is read, without a task, and its connection is closed.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -33,6 +37,9 @@ MAX_PIPELINED_REQUESTS = 32
 """Requests of one connection that may wait while an earlier one is answered."""
 MAX_CLIENT_CONNECTIONS, MAX_CONNECTIONS = 100, 4096
 """Of one client, and in total; in each worker."""
+NEW_CONNECTIONS_PER_SECOND, NEW_CONNECTIONS_BURST_SECONDS = 20.0, 10.0
+"""Of one client: 200 at once, if it was quiet for ten seconds. A browser opens six."""
+MAX_RATED_CLIENTS = 20_000
 RESERVED_FILES, MAX_FILES = 512, 1 << 16
 """Files for the store, and for its next generation; the most that a worker asks the system for."""
 SWEEP_SECONDS = 1.0
@@ -40,6 +47,20 @@ MAX_LOGGED_CLIENTS = 5
 UNREADABLE = {"kind": "BadRequest", "message": "Not an HTTP request, or too long"}
 UNREADABLE |= {"hint": "Ask about fewer pages at once"}
 CROWDED = {"kind": "Busy", "message": "Too many connections", "hint": "Close idle connections, or try again in 10 s"}
+HURRIED = {"kind": "TooManyRequests", "message": "Too many new connections from this client"}
+HURRIED |= {"hint": "Keep connections open for several requests; try again in 10 s"}
+
+
+def last_response(status: bytes, error: dict[str, str], *headers: bytes) -> bytes:
+    """A response in the usual shape, after which the connection is closed."""
+    body = orjson.dumps({"error": error})
+    lines = (b"HTTP/1.1 " + status, *headers, b"content-type: application/json", b"connection: close")
+    return b"\r\n".join((*lines, b"content-length: %d" % len(body), b"", body))
+
+
+UNREADABLE_RESPONSE = last_response(b"400 Bad Request", UNREADABLE)
+CROWDED_RESPONSE = last_response(b"503 Service Unavailable", CROWDED, b"retry-after: 10")
+HURRIED_RESPONSE = last_response(b"429 Too Many Requests", HURRIED, b"retry-after: 10")
 
 
 def allowed_connections() -> int:
@@ -61,6 +82,27 @@ def client_of(address: str) -> str:
     return address
 
 
+class Rate:
+    """Events per second of each client, by the generic cell rate algorithm: one number per client."""
+
+    def __init__(self, per_second: float, burst_seconds: float) -> None:
+        """A client that was quiet may have the events of `burst_seconds` at once."""
+        self._interval = 1 / per_second
+        self._slack = max(burst_seconds - self._interval, 0.0)
+        self._due: dict[str, float] = {}  # when the next event of a client would come at an even pace
+
+    def wait(self, client: str, now: float) -> float:
+        """Count an event; or, if there were too many, the seconds until the next."""
+        due = max(self._due.get(client, now), now)
+        if due - now > self._slack:
+            return due - now - self._slack
+        self._due[client] = due + self._interval
+        if len(self._due) > MAX_RATED_CLIENTS:
+            recent = {client: due for client, due in self._due.items() if due > now + self._slack / 2}
+            self._due = recent if len(recent) <= MAX_RATED_CLIENTS // 2 else {}
+        return 0.0
+
+
 class Connections:
     """All connections of one worker, by client. It belongs to an event loop."""
 
@@ -74,6 +116,25 @@ class Connections:
         self.number = 0
         self._notes: Counter[tuple[str, str]] = Counter()  # (reason, client) → connections, until the next sweep
         self._timer: asyncio.TimerHandle | None = None
+        self._rate = Rate(NEW_CONNECTIONS_PER_SECOND, NEW_CONNECTIONS_BURST_SECONDS)
+        self.refuse_unread: Callable[[str, bytes, bytes], bytes | None] = lambda _client, _method, _url: None
+        """The response to a client that should wait, given the method and the target of its request."""
+
+    def client_key(self, peer: str) -> str:
+        """Who counts as one client; empty for a proxy."""
+        return "" if peer in self.proxies else client_of(peer)
+
+    def is_hurried(self, client: str, loop: asyncio.AbstractEventLoop) -> bool:
+        """Count a new connection; whether the client opens them too quickly."""
+        if not client or not self._rate.wait(client, loop.time()):
+            return False
+        self._notes["refused: too many new connections", client] += 1
+        self._watch(loop)
+        return True
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._timer is None:
+            self._timer = loop.call_later(SWEEP_SECONDS, self._sweep, loop)
 
     def add(self, connection: Connection) -> bool:
         """Add a connection; False if there is no room. The longest idle one of the busiest client makes room."""
@@ -83,8 +144,7 @@ class Connections:
             busiest = max((each for client, each in self._clients.items() if client), key=len, default=own)
         own.add(connection)
         self.number += 1
-        if self._timer is None:
-            self._timer = connection.loop.call_later(SWEEP_SECONDS, self._sweep, connection.loop)
+        self._watch(connection.loop)
         if busiest is None:
             return True
         waiting = [each for each in busiest if each.state in ("waiting", "head", "idle") and each is not connection]
@@ -135,6 +195,25 @@ class Connections:
         self._timer = loop.call_later(SWEEP_SECONDS, self._sweep, loop) if self._clients else None
 
 
+class Door(asyncio.Protocol):
+    """The first look at a connection: it is refused, or handed on to a `Connection`."""
+
+    def __init__(self, connections: Connections, **more: Any) -> None:
+        self._all, self._more = connections, more
+
+    def connection_made(self, transport: Any) -> None:
+        peer = transport.get_extra_info("peername")
+        client = self._all.client_key(peer[0]) if peer else ""
+        loop = self._more.get("_loop") or asyncio.get_running_loop()
+        if self._all.is_hurried(client, loop):
+            transport.write(HURRIED_RESPONSE)
+            transport.close()
+            return
+        connection = Connection(self._all, **self._more)
+        transport.set_protocol(connection)
+        connection.connection_made(transport)
+
+
 class Connection(HttpToolsProtocol):
     """One connection, with limits."""
 
@@ -152,11 +231,11 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         peer = self.client[0] if self.client else ""
-        self.client_key = "" if peer in self._all.proxies else client_of(peer)
+        self.client_key = self._all.client_key(peer)
         self._enter("waiting", HEAD_SECONDS)
         if not self._all.add(self):
             self._all.note(self, "refused: too many connections")
-            self._send_last(b"503 Service Unavailable", CROWDED)
+            self._send_last(CROWDED_RESPONSE)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._all.discard(self)
@@ -203,6 +282,12 @@ class Connection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if self.client_key and not self._pending:
+            refusal = self._all.refuse_unread(self.client_key, self.parser.get_method(), self.url)
+            if refusal is not None:
+                self._all.note(self, "refused: asked again too soon")
+                self._send_last(refusal)
+                raise ValueError("nothing more is read")
         super().on_headers_complete()
         self._pending += 1
         self._unread_bytes = 0
@@ -233,14 +318,14 @@ class Connection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer an unreadable request with an error in the usual shape, unless another answer is on its way."""
+        if self.transport.is_closing():
+            return
         if self._pending:
             self._all.close(self, "unreadable")
             return
         self._all.note(self, "unreadable")
-        self._send_last(b"400 Bad Request", UNREADABLE)
+        self._send_last(UNREADABLE_RESPONSE)
 
-    def _send_last(self, status: bytes, error: dict[str, str]) -> None:
-        head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
-        body = orjson.dumps({"error": error})
-        self.transport.write(head % (status, len(body)) + body)
+    def _send_last(self, response: bytes) -> None:
+        self.transport.write(response)
         self.transport.close()

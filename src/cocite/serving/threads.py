@@ -146,7 +146,7 @@ class WorkQueue:
             if len(self._again) > MAX_REMEMBERED_CLIENTS:
                 self._again = {each: known for each, known in self._again.items() if known[0] > now}
         self._again[client], after = (until, refusals + 1), ceil(until - now)
-        return RefusedRequest(503, "Busy", "Too many questions are waiting", f"Try again in {after} s", after)
+        return too_busy(after)
 
     async def run(self, work: Callable[[], Output], timeout: float, client: str = "") -> Output:
         """Run work in a thread. Raises RefusedRequest if the queue is full, TimeoutError if it waits too long."""
@@ -236,6 +236,11 @@ async def wait_for(futures: Sequence[asyncio.Future[Any]], timeout: float) -> se
         done, _ = await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         if done or not compiling.threads:
             return done
+
+
+def too_busy(seconds: int) -> RefusedRequest:
+    """The error for a question that doesn't fit now."""
+    return RefusedRequest(503, "Busy", "Too many questions are waiting", f"Try again in {seconds} s", seconds)
 
 
 def stopping() -> RefusedRequest:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from cocite.kernels.words.keyword_pairs import Rows
-from cocite.related.methods import method
+from cocite.related.methods import integrated, method
 from cocite.related.methods.integrated import keep_greatest, walked_likeness
 from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
 from cocite.related.neighbourhood.page_similarity import (
@@ -249,3 +249,19 @@ def test_only_the_likeliest_places_are_kept() -> None:
     rows_ = csr_array(np.array([[0.1, 0.4, 0.3, 0.2], [0.0, 1.0, 0.0, 0.0]]))
     assert keep_greatest(rows_, 2).toarray() == pytest.approx(np.array([[0, 4 / 7, 3 / 7, 0], [0, 1, 0, 0]]))
     assert keep_greatest(rows_, 4).toarray() == pytest.approx(rows_.toarray())
+
+
+@given(st.integers(0, 1000), st.integers(1, 40))
+def test_walked_positions_are_the_same_in_parts_of_any_size(seed: int, cells: int) -> None:
+    draw = np.random.default_rng(seed)
+    rows = csr_array(draw.random((7, 9)) * (draw.random((7, 9)) < 0.4))
+    step = csr_array(draw.random((9, 300)) * (draw.random((9, 300)) < draw.random()))
+    literal = rows.toarray() @ step.toarray()
+    for row in literal:
+        row[np.argsort(-row, kind="stable")[integrated.MAX_POSITIONS :]] = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integrated, "PRODUCT_CELLS", cells)
+        found = integrated._product(rows, step).toarray()
+    sums = np.where(found.sum(1) > 0, found.sum(1) / np.where(literal.sum(1) > 0, literal.sum(1), 1), 1)
+    assert np.allclose(found, literal * sums[:, None])
+    assert (np.isclose(sums, 1) | np.isclose(found.sum(1), 1)).all(), "a row is cut and scaled, or as it was"

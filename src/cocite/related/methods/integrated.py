@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from cocite.budget import spend
 from cocite.parameters import parameter
@@ -32,6 +32,8 @@ from cocite.web import Web
 
 MAX_POSITIONS = 200
 """Pages that are kept of d after each step."""
+PRODUCT_CELLS, CELLS_PER_LINK = 1 << 21, 16
+"""Products of numbers that are computed at once; how many cost as much as a link that is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,10 +97,21 @@ def _positions(links: LinkSets, pages: Pages, steps: int, total: int) -> csr_arr
     """d(P) for each page P, as a row: the probabilities of all pages after some steps."""
     found = _one_step(links, pages, total)
     for _ in range(steps - 1):
-        spend(found.nnz)
         middle = np.unique(found.indices).astype(np.uint32)
-        found = keep_greatest(csr_array(found[:, middle] @ _one_step(links, middle, total)), MAX_POSITIONS)
+        found = _product(csr_array(found[:, middle]), _one_step(links, middle, total))
     return found
+
+
+def _product(rows: csr_array, step: csr_array) -> csr_array:
+    """The greatest numbers of each row of a product. Some rows at a time take little memory, and can be stopped."""
+    work = np.concatenate([[0], np.cumsum(np.diff(step.indptr)[rows.indices])])[rows.indptr]
+    ends = np.unique(np.searchsorted(work, np.arange(PRODUCT_CELLS, work[-1] + PRODUCT_CELLS, PRODUCT_CELLS)))
+    parts, start = [], 0
+    for end in (*ends[ends < rows.shape[0]].tolist(), rows.shape[0]):
+        spend((work[end] - work[start]) / CELLS_PER_LINK)
+        parts.append(keep_greatest(csr_array(rows[start:end] @ step), MAX_POSITIONS))
+        start = end
+    return csr_array(vstack(parts, format="csr"))
 
 
 def _one_step(links: LinkSets, pages: Pages, total: int) -> csr_array:

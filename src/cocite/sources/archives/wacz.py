@@ -6,10 +6,12 @@ of the HTML, which scripts may have changed, and their dates are used where a re
 
 import io
 import json
+import lzma
 import os
 import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +28,11 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MAX_LISTED_PAGES = 2_000_000
 MAX_URL_CHARACTERS = 4096  # of a listed page
 MAX_LINE = 16 << 20  # bytes of a line of pages.jsonl, which may have a page's text
+DAMAGED = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, OSError, struct.error, zlib.error,
+    lzma.LZMAError,
+)  # fmt: skip
+"""What a damaged archive raises, the formats of its members included."""
 _COPY = 1 << 20
 _HEADER, _NAME_LENGTH = 30, 26  # bytes before a member's name, and where its length and that of more fields are
 
@@ -38,7 +45,7 @@ def recognises(path: Path, head: bytes) -> bool:
         with zipfile.ZipFile(path) as archive:
             if _warcs(archive):
                 return True
-    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+    except DAMAGED as error:
         raise BadSource(f"{path.name} is a damaged zip archive ({error}): copy or download it again") from error
     raise BadSource(f"{path.name} is a zip archive: unpack it, and give the files inside")
 
@@ -59,7 +66,7 @@ def _pages(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Pag
                         if page is not None and (known := visited.get(page.url)):
                             page.title, page.captured = known[0] or page.title, page.captured or known[1]
                         yield page
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, OSError) as error:
+    except DAMAGED as error:
         report.skip("damaged zip archive: read up to the damage", f"{path.name}: {error}")
 
 

@@ -96,10 +96,10 @@ class _Reader:
         if name in ("loc", "link", "lastmod", "updated"):
             self.item[name] = self.item.get(name) or "".join(self.value).strip()[:MAX_VALUE]
         elif name == self.item["kind"]:
-            address = self.item.get("loc") or self.item.get("link", "")
+            address = _joined(self.base, self.item.get("loc") or self.item.get("link", ""))
             date = _DATE.match(self.item.get("lastmod") or self.item.get("updated", ""))
             if address:
-                self.found.append(Hint(_joined(self.base, address), date[0] if date else "", name == "sitemap"))
+                self.found.append(Hint(address, date[0] if date else "", name == "sitemap"))
             self.item = None
         self.value = []
 
