@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from cocite.graph.store import Graph
 from cocite.operations.pages.batch import batch, linked_pages
 from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, in_child
-from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, other, store, unindexed, word
+from tests.faults.living import look_at_all_dates, merging
+from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, archive, empty, look, other, store, unindexed, word
 
 PART = 50
 UNKNOWN = 3  # what was removed is not there to be removed again
@@ -90,6 +91,14 @@ def jobs() -> list[Job]:
         Job("remove", lambda place: command("remove", f"site{REMOVED}.example", "-i", store(place), "-q"),
             look, names_in, done=(UNKNOWN,)),
         Job("compact", lambda place: command("compact", "-i", store(place), "-q"), look, names_in),
+        Job("merge", lambda place: merging(command("add", place / "new.jsonl", "-i", store(place), "-q")),
+            look, names_in),
+        Job("history", lambda place: command("build", place / "captures.jsonl", "--history", "-o", store(empty(place)),
+                                             "-q"),
+            lambda place: look_at_all_dates(empty(place)), lambda place: names_in(empty(place))),
+        Job("history_add", lambda place: command("add", place / "more-captures.jsonl", "-i", store(archive(place)),
+                                                 "-q"),
+            lambda place: look_at_all_dates(archive(place)), lambda place: names_in(archive(place))),
         Job("rank", lambda place: command("rank", "--by", "hits", "-i", store(place), "-q"), look, names_in),
         Job("clicks", lambda place: command("clicks", place / "new-clicks.tsv", "--anew", "-i", store(place), "-q"),
             look, names_in),

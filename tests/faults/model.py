@@ -112,6 +112,7 @@ def with_store(place: Path) -> None:
     side = store(unindexed(place)) / "side"
     (side / "search.json").unlink()
     shutil.rmtree(next(side.glob("search-*")))
+    with_archive(place)
 
 
 def empty_arrays(path: Path) -> set[str]:
@@ -120,6 +121,35 @@ def empty_arrays(path: Path) -> set[str]:
     layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
     empty = {name for name in {*TYPE_OF} - OF_LAYERS - OF_HISTORY - NOT_STORED if not len(arrays.base[name])}
     return empty | {name for name in OF_LAYERS if layers and not any(len(layer[name]) for layer in layers)}
+
+
+def archive(place: Path) -> Path:
+    """Where a store is that keeps all captures."""
+    return place / "archive"
+
+
+def captures(year: int) -> Iterator[dict[str, Any]]:
+    """Captures of a year of a few pages, whose links and texts change."""
+    for n in range(6):
+        targets = [f"https://then{(n * k + year) % 9}.example/" for k in range(1, 5)]
+        yield {
+            "url": f"https://list{n}.example/", "title": f"List of {year}", "captured": f"{year}-0{1 + n}-03",
+            "text": f"{word(n)} in {year}", "headings": ["A"], "links": [{"url": url, "text": "x"} for url in targets],
+        }  # fmt: skip
+
+
+def write_lines(file: Path, records: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> None:
+    """Page records, one a line."""
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def with_archive(place: Path) -> None:
+    """A store of captures of two years, and a file with those of a third."""
+    archive(place).mkdir()
+    write_lines(place / "captures.jsonl", [*captures(2019), *captures(2021)])
+    write_lines(place / "more-captures.jsonl", captures(2020))
+    done = finished(fork(command("build", place / "captures.jsonl", "--history", "-o", store(archive(place)), "-q")))
+    assert done == 0, done
 
 
 def records(first: int) -> Iterator[dict[str, Any]]:

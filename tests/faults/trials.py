@@ -25,7 +25,8 @@ from tests.faults.dying import VISIBLE, count_calls, killed_after, killed_at, mo
 from tests.faults.failing import fail_all
 from tests.faults.flips import flip_all
 from tests.faults.full import on_a_small_disk
-from tests.faults.jobs import Job, jobs, serve_and_kill, trial, undisturbed
+from tests.faults.jobs import Job, free_port, jobs, serve_and_kill, trial, undisturbed
+from tests.faults.living import WrittenServer, post_trials
 from tests.faults.model import with_store
 from tests.faults.power import lose_power
 from tests.graph.webs import long_lists
@@ -220,8 +221,17 @@ def deaths(model: Path, chosen: list[str], times: int, seed: int, every: int) ->
             makers.append(lambda job=job: [at_random(job, model, times, seed)])  # type: ignore[misc]
     if not chosen or "serve" in chosen:
         makers.append(lambda: [server_at_random(model, max(1, times // 4), seed)])
+    names = [name for name in ("post", "post_compacting") if not chosen or name in chosen]
+    makers += [partial(written_to, name, model, times, seed, every) for name in names]
     for make in makers:
         yield from make()
+
+
+def written_to(name: str, model: Path, times: int, seed: int, every: int) -> list[Row]:
+    """Kill a server that is written to, which merges layers, or compacts the store in between."""
+    written = WrittenServer(model, trial, free_port, name == "post_compacting")
+    rows = post_trials(written, times, seed, every)
+    return [Row(name, how, kept.total(), kept["old"], kept["new"]) for how, kept in rows]
 
 
 def written(known: dict[str, Any]) -> str:

@@ -217,6 +217,19 @@ def test_add_and_compact_keep_the_history(place: Path) -> None:
     assert Web(place / "s").dates == ["2005-03-01", "2010-03-01", "2015-03-01"]
 
 
+def test_adding_the_same_captures_again_changes_nothing(place: Path) -> None:
+    """Nor does a capture that was captured again on the same day count on any date."""
+    pages = [*lists("2005", OLD), *lists("2015", NEW)]
+    path = make(place / "s", pages, history=True).path
+    before = files_of(path)
+    extend(path, pages)
+    assert files_of(path) == before
+    again = replace(pages[0], title="Again")
+    extend(path, [again])
+    assert Web(path).as_of("2005").graph.title(Web(path).as_of("2005").graph.find(LISTS[0])) == "Again"
+    assert Graph(path).manifest["history"]["captures"] == len(pages)
+
+
 def test_an_added_page_without_a_date_is_of_today(place: Path) -> None:
     extend(archive(place / "s"), [page(LISTS[0], "https://today.example/")])
     web = Web(place / "s")

@@ -301,14 +301,16 @@ def _check_layered(graph: Graph, derived: Arrays) -> Faults:
         if not same or not all(np.array_equal(own, row) for own, row in zip(kept, rows, strict=True)):
             yield Fault(f"{kind}.parent", "does not match the links")
     degrees = graph.out_degree[derived["out.long.page"]].astype(np.int64)
+    if not np.array_equal(graph.array("out.long.page"), derived["out.long.page"]):
+        yield Fault("out.long.page", "does not match the links")
+        degrees = degrees[:0]
     for first, name, sizes in (
         ("out.long.first", "out.skip.bit", -(-degrees // build_derive.SKIP_LINKS)),
         ("out.long.link", "out.long.target", degrees),
     ):
         firsts = graph.array(first)[: len(sizes)].astype(np.int64)
         places = np.repeat(firsts - np.append(0, np.cumsum(sizes))[:-1], sizes) + np.arange(int(sizes.sum()))
-        same = np.array_equal(graph.array("out.long.page"), derived["out.long.page"])
-        if not same or not np.array_equal(graph.array(name)[places], derived[name]):
+        if len(sizes) and not np.array_equal(graph.array(name)[places], derived[name]):
             yield Fault(name, "does not match the links")
     pages, representatives = graph.facts.all_near_duplicates
     if not _ascending(pages) or not np.isin(representatives, pages).all():

@@ -130,8 +130,9 @@ def make_app(service: Service) -> FastAPI:
 
         async def remove(request: Request, exchange: Exchange) -> Response:
             url = query_values(request.scope["query_string"], {"url": Parameter(name="url", help="")}).get("url", "")
-            await run_in_thread(partial(service.web.graph.find, url))  # raises UnknownPage, BadAddress
-            await writes.write("removals", url)
+            if not url:
+                service.web.graph.find(url)  # raises BadAddress
+            await writes.write("removals", url)  # not by the snapshot, which may lack the page yet
             return Reply(200, to_json({"removed": 1}))
 
         def writing(name: str, summary: str, **more: Any) -> dict[str, Any]:

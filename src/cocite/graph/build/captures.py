@@ -20,7 +20,7 @@ from cocite.graph.build.gather_texts import Texts
 from cocite.graph.build.names import SPELLED, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import in_batches, name_batches, write_names
 from cocite.graph.build.resolve import Block, NumberedSpill
-from cocite.graph.build.scratch import ALIAS_ONLY, PARTIAL, STORED, LinkColumns, RecordColumns
+from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, STORED, LinkColumns, RecordColumns
 from cocite.graph.build.sort_links import Buckets, starts_of
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
@@ -249,6 +249,7 @@ class CaptureWriter:
         newest_first = -column["sequence"].astype(np.int64), -column["captured"].astype(np.int64)
         turn = np.where(partial, column["sequence"].astype(np.int64), newest_first[0])
         order = np.lexsort((turn, np.where(partial, 0, newest_first[1]), ~partial, column["page"]))
+        order = order[self._counting(column, order)]
         starts, sizes = starts_of(column["count"]), column["count"][order].astype(np.int64)
         link = np.repeat(starts[:-1][order] - starts_of(sizes)[:-1], sizes) + np.arange(int(sizes.sum()))
         # A link that a capture has again in the same section, with the same flags, says nothing new.
@@ -279,6 +280,17 @@ class CaptureWriter:
         of_links = (column[name] for name in ("position", "weight"))
         position, weight = (values[link] if len(values) else values for values in of_links)
         return captures, position, weight, column["sequence"][order]
+
+    def _counting(self, column: Columns, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Places in an order, newest first, of captures that count on some day: not of those that were captured again
+        on the same day. So adding the same captures twice changes nothing."""
+        kind = column["facts"][order] & np.uint64(PARTIAL | ALIAS_ONLY | BY_CANONICAL)  # others compete otherwise
+        day = column["captured"][order].astype(np.uint64) // np.uint64(DAY_SECONDS)
+        same = column["page"][order].astype(np.uint64) << np.uint64(24) | day << np.uint64(8) | kind
+        first = np.unique(same, return_index=True)[1]
+        kept = np.union1d(first, np.flatnonzero(kind & np.uint64(PARTIAL)))
+        self.count -= len(order) - len(kept)
+        return kept
 
     def _compare(
         self,

@@ -118,7 +118,7 @@ def commit(
             manifest, (parts, checksum) = change.manifest, layer_bytes(change.manifest, change.arrays)
             generation.publish_layer(path, parts, checksum, generation.read_pointer(path)[2], work)
             size = sum(map(len, parts))
-            merge_layers(path, work)
+        merge_layers(path, work)  # in any case: a killed commit may not have come so far
         generation.remove_unnamed(path)  # which killed commands have left; they may have removed pages in them
         twins = 0 if change is None else count_changed_twins(old, change)
         passes.note_seconds("finish")
