@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+from cocite.errors import BadSource
+from cocite.sources.collections import note_workers
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 from cocite.sources.wikis.notes import Notes, properties, relative
@@ -115,6 +118,54 @@ def test_names_outside_the_vault_stay_inside(tmp_path: Path) -> None:
     assert notes.find("12:30 call", "a.md") == "12:30 call.md"
     assert relative("12:30 call.md", "a.md") == "./12%3A30%20call.md"
     assert relative("a.md", "sub/b.md") == "../a.md"
+
+
+def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(note_workers, "MIN_FILES", 1)
+    monkeypatch.setattr(note_workers, "CHUNK_FILES", 3)
+    monkeypatch.setattr(note_workers, "usable_cores", lambda: 2)
+
+
+def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    notes = {f"n{number}": f"# N {number}\n[[n{number + 1}]] [[other {number - 1}]] #t\n" for number in range(20)}
+    vault(tmp_path, **notes, empty="", sub__deep="---\naliases: other 3\n---\n[x](https://x.example/) [y](mailto:y)")
+    (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("[[n1]]")
+    (tmp_path / "pages.jsonl").write_text('{"url": "https://p.example/"}')
+
+    def rows(text: bool) -> tuple[list[dict], ReadReport]:  # type: ignore[type-arg]
+        report = ReadReport()
+        batches = open_source(str(tmp_path), report, base=BASE, text=text).records()
+        return [row for batch in batches for row in batch.to_pylist()], report
+
+    expected = {text: rows(text) for text in (True, False)}
+    in_processes(monkeypatch)
+    for text, (alone, report) in expected.items():
+        together, counted = rows(text)
+        assert together == alone
+        assert (counted.read, counted.skipped, counted.example) == (report.read, report.skipped, report.example)
+    assert expected[True][1].read["file of an unsupported type"] == 1
+
+
+def test_processes_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_processes(monkeypatch)
+    vault(tmp_path, **{f"n{number}": "text" for number in range(8)})
+    with pytest.raises(BadSource, match="has no address: use --base"):
+        list(open_source(str(tmp_path), ReadReport()).records())
+    with pytest.raises(BadSource, match="has no address: use --base"):
+        list(open_source(str(tmp_path), ReadReport(strict=True), kind="markdown").records())
+    vault(tmp_path, n1="---\nurl: https://one.example/\n---\n")
+    report = ReadReport()
+    assert sum(batch.num_rows for batch in open_source(str(tmp_path), report).records()) == 1
+    assert report.skipped == {"file that can't be read": 7}
+
+
+def test_a_process_that_ends_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_processes(monkeypatch)
+    vault(tmp_path, one="text", two="text")
+    monkeypatch.setattr(note_workers.Worker, "_write", lambda worker, line: worker.process.kill())
+    with pytest.raises(BadSource, match="ended: is there enough memory"):
+        list(open_source(str(tmp_path), ReadReport(), base=BASE).records())
 
 
 def test_time_grows_with_the_number_of_notes(tmp_path: Path) -> None:

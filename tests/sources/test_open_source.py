@@ -340,7 +340,7 @@ def test_standard_input_and_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert counts(source) == (1, 1)
 
 
-def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
+def test_a_mixed_folder_is_read_file_by_file_and_its_notes_together(tmp_path: Path) -> None:
     for name, content in {
         "a/links.tsv": "source\ttarget\n1\t2\n",
         "a/nodes.tsv": "id\tname\n1\tx\n2\ty\n",
@@ -364,8 +364,8 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
     assert urls == [
         "name:1",
         "https://me.example/b/_index.md",
-        "https://a.example/",
         "https://me.example/c/README.md",
+        "https://a.example/",
         "https://me.example/c/list.html",
         "https://me.example/c/subs.opml",
     ]

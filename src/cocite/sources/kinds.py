@@ -33,9 +33,9 @@ _FILE_NAME = re.compile(
 class SourceFolder:
     """The folder that is being read, and what readers know about it: each is made once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, known: dict[Callable[[Path], Any], Any] | None = None) -> None:
         self.path = path
-        self._known: dict[Callable[[Path], Any], Any] = {}
+        self._known = known or {}
 
     def know(self, make: Callable[[Path], Known]) -> Known:
         """What `make` returns for this folder."""

@@ -26,7 +26,7 @@ from cocite.sources.kinds import (
     source_kinds,
 )
 from cocite.sources.page_records import read_jsonl
-from cocite.sources.records import ReadReport, shorten
+from cocite.sources.records import UNREADABLE_FILE, UNSUPPORTED_FILE, ReadReport, expect_readable, shorten
 
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
@@ -86,7 +86,11 @@ def _reader(
         chosen = source_kinds()[kind] if kind else None
         if chosen is not None and chosen.reads_folders:
             return chosen.name, size, lambda: chosen.read(path, report, options)
-        return kind or "folder", size, lambda: _read_folder(path, report, chosen, options)
+        return (
+            kind or "folder",
+            size,
+            lambda: expect_readable(_read_folder(path, report, chosen, options), report, spec),
+        )
     if path.exists() and not path.is_file():
         raise BadSource(f"{spec} is neither a file nor a folder: give a file or a folder")
     found = source_kinds()[kind if kind and (kind == "webgraph" or path.is_file()) else detect_kind(path)]
@@ -113,16 +117,15 @@ def _check_folder(spec: str, path: Path, kind: str | None) -> int:
 
 
 def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, options: ReadOptions) -> Items:
-    """Read the files of a folder, whatever their kinds. Files that can't be read are counted, unless all fail."""
+    """Read the files of a folder, whatever their kinds. Files that can't be read are counted."""
     units, folder = set[object](), SourceFolder(path)
     known_suffixes: tuple[str, ...] = ()
-    found, failure = False, None
     for file in walk_files(path):
         if file.suffix.lower() in known_suffixes:
             continue
         name = kind.name if kind else kind_of(file)
         if name is None:
-            report.read["file of an unsupported type"] += 1
+            report.read[UNSUPPORTED_FILE] += 1
             report.read["bytes"] += file.stat().st_size
             continue
         try:
@@ -133,13 +136,8 @@ def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, option
             units.add(identity)
             known_suffixes += chosen.suffixes if unit == path else ()
             base = options.base if unit == path or options.base is None else address_under(options.base, path, file)
-            for item in chosen.read(unit, report, options._replace(base=base, folder=folder)):
-                found = True
-                yield item
+            yield from chosen.read(unit, report, options._replace(base=base, folder=folder))
         except BadSource as error:
             if report.strict:
                 raise
-            failure = failure or error
-            report.skip("file that can't be read", str(error))
-    if failure is not None and not found:
-        raise failure
+            report.skip(UNREADABLE_FILE, str(error))

@@ -56,6 +56,8 @@ _TYPES |= {list[str]: pa.list_(_TEXT), list[Link]: pa.list_(LINK)}
 SCHEMA = pa.schema([(field.name, _TYPES[field.type]) for field in fields(Page)])
 ADDRESS_FIELDS = ("url", "redirect", "canonical")  # the fields of a page that hold addresses; in a link it is `url`
 EMPTY_SOURCE = "source without records"
+UNREADABLE_FILE = "file that can't be read"
+UNSUPPORTED_FILE = "file of an unsupported type"
 BATCH_LINKS, BATCH_TEXT = 200_000, 32 << 20  # links and characters that end a batch
 
 MAX_REASONS = 100  # reasons in a report; they may quote the input, and a report must stay readable
@@ -117,6 +119,19 @@ def expect_some(items: Iterable[Item], report: ReadReport, name: str, reason: st
         yield item
     if empty:
         report.skip(reason, name)
+
+
+def expect_readable(items: Iterable[Item], report: ReadReport, name: str) -> Iterator[Item]:
+    """Yield the items that are read from files. If there are none because files can't be read, say why the first can't.
+
+    Readers count such files under `UNREADABLE_FILE`.
+    """
+    before, empty = report.skipped[UNREADABLE_FILE], True
+    for item in items:
+        empty = False
+        yield item
+    if empty and report.skipped[UNREADABLE_FILE] > before:
+        raise BadSource(f"{name} has no file that can be read" if before else report.example[UNREADABLE_FILE])
 
 
 def batches(pages: Iterable[Page]) -> Iterator[pa.RecordBatch]:

@@ -21,10 +21,19 @@ from urllib.parse import urljoin
 from cocite.errors import BadSource
 from cocite.sources.collections import plain_markdown
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_list_file, shortened
+from cocite.sources.collections.note_workers import processes_for, read_in_processes
 from cocite.sources.folders import address_of_file, checked_base, walk_files
 from cocite.sources.html.tokens import attributes, tokens
-from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceFolder, SourceKind, content_suffix
-from cocite.sources.records import Link, Page, ReadReport, expect_some
+from cocite.sources.kinds import DEFAULT_OPTIONS, Items, ReadOptions, SourceFolder, SourceKind, content_suffix
+from cocite.sources.records import (
+    UNREADABLE_FILE,
+    UNSUPPORTED_FILE,
+    Link,
+    Page,
+    ReadReport,
+    expect_readable,
+    expect_some,
+)
 from cocite.sources.wikis.notes import (
     MAX_HEAD,
     NOTE_SUFFIXES,
@@ -67,21 +76,43 @@ _TAGS_INSIDE_WORDS = re.compile("/?(?:b|i|em|strong|code|span|sub|sup|u|s|kbd|fo
 _BEFORE_CONTEXT = " \t\n-–—:;,.|)]*•·"
 
 
-def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
+def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Items:
     """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
     base = None if options.base is None else checked_base(options.base)
-    files: Iterable[Path] = [path]
-    if path.is_dir():
-        files = (file for file in walk_files(path) if file.suffix.lower() in MARKDOWN_SUFFIXES)
-    folder = SourceFolder(path) if path.is_dir() else options.folder
-    pages = (
-        parse(
-            decoded(content), base and address_of_file(base, path, file), report, file.name, NoteLinks.of(file, folder)
-        )
-        for file in files
-        if (content := read_list_file(file, report)) is not None
-    )
-    return expect_some(pages, report, path.name)
+    if not path.is_dir():
+        return expect_some(_read_file(path, path, base, options.folder, report), report, path.name)
+    files = [file for file in walk_files(path) if content_suffix(file) in MARKDOWN_SUFFIXES]
+    folder = options.folder if options.folder and options.folder.path == path else SourceFolder(path)
+    pages: Items = read_files(files, path, base, folder, report)
+    if count := processes_for(len(files)):
+        pages = read_in_processes(files, count, folder, report, options._replace(base=base))
+    if options.folder:  # one of several kinds in it
+        return pages
+    return expect_some(expect_readable(pages, report, path.name), report, path.name)
+
+
+def read_files(
+    files: Iterable[Path], path: Path, base: str | None, folder: SourceFolder, report: ReadReport
+) -> Iterator[Page]:
+    """Yield the pages of the files of a folder, `path`. Files that can't be read are counted."""
+    for file in files:
+        try:
+            if not file.stat().st_size:
+                report.read[UNSUPPORTED_FILE] += 1
+                continue
+            yield from _read_file(file, path, base, folder, report)
+        except (BadSource, OSError) as error:
+            if report.strict and isinstance(error, BadSource):
+                raise
+            report.skip(UNREADABLE_FILE, str(error))
+
+
+def _read_file(
+    file: Path, path: Path, base: str | None, folder: SourceFolder | None, report: ReadReport
+) -> Iterator[Page]:
+    if (content := read_list_file(file, report)) is not None:
+        address = base and address_of_file(base, path, file)
+        yield parse(decoded(content), address, report, file.name, NoteLinks.of(file, folder))
 
 
 class NoteLinks(NamedTuple):
@@ -149,7 +180,7 @@ def parse(
     page.title = page.title or front.get("title", "")
     page.text = "\n".join(filter(None, texts))
     if links:
-        page.title = page.title or Path(name).stem
+        page.title = page.title or Path(name).stem.encode("utf-8", "replace").decode()
         if tagged := links.tags(source, tags):
             page.headings.append("Tags")
             page.links += [
@@ -512,6 +543,7 @@ SOURCE = SourceKind(
     lambda path, head: content_suffix(path) in MARKDOWN_SUFFIXES,
     read_markdown,
     reads_folders=True,
+    unit=lambda file, folder: (folder, "markdown"),
     suffixes=MARKDOWN_SUFFIXES,
     order=70,
 )

@@ -6,6 +6,7 @@ yet has an address, too: that of a file in the top folder. Tags count in vaults 
 `.foam` or `logseq`: elsewhere, # has many meanings.
 """
 
+import os
 import posixpath
 import re
 import unicodedata
@@ -31,7 +32,10 @@ _ITEM = re.compile(r"[^,\n]+")
 _MEDIA = re.compile(r"\.(?!md$)[a-z0-9]{2,5}$", re.IGNORECASE)
 
 
-quoted = lru_cache(100_000)(quote)  # notes that many others link to
+@lru_cache(100_000)  # notes that many others link to
+def quoted(path: str) -> str:
+    """The path of a file as part of an address, whatever bytes its name has."""
+    return quote(os.fsencode(path))
 
 
 def properties(text: str) -> dict[str, list[str]]:
@@ -48,12 +52,14 @@ def properties(text: str) -> dict[str, list[str]]:
 class Notes:
     """The notes of a folder by their names."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, aliases: dict[str, list[str]] | None = None) -> None:
         self.folder = folder
         self.tagged = any((folder / name).is_dir() for name in _VAULTS)
-        files = [file for file in walk_files(folder) if file.suffix.lower() in NOTE_SUFFIXES]
-        paths = sorted((file.relative_to(folder).as_posix() for file in files), key=lambda path: (len(path), path))
-        self._aliases = {path: self._read_aliases(path) for path in paths}
+        if aliases is None:
+            files = (file for file in walk_files(folder) if file.suffix.lower() in NOTE_SUFFIXES)
+            paths = [file.relative_to(folder).as_posix() for file in files]
+            aliases = {path: self._read_aliases(path) for path in paths}
+        self.aliases = aliases  # of every note, by its path
         self._index()
 
     def _read_aliases(self, path: str) -> list[str]:
@@ -61,30 +67,30 @@ class Notes:
             return properties(file.read(MAX_HEAD)).get("alias", [])
 
     def _index(self) -> None:
-        paths = sorted(self._aliases, key=lambda path: (len(path), path))
+        paths = sorted(self.aliases, key=lambda path: (len(path), path))
         self._paths = {_key(path): path for path in reversed(paths)}
         self._names: dict[str, str] = {}
         for path in paths:
             for name in _names(path):
                 self._names.setdefault(_key(name), path)
         for path in paths:
-            for alias in self._aliases[path]:
+            for alias in self.aliases[path]:
                 self._names.setdefault(_key(alias), path)
 
     def renew(self, paths: Iterable[str]) -> set[str]:
         """Read notes again, some of which may be new or gone. Return the names that may lead elsewhere now."""
         changed: set[str] = set()
         for path in paths:
-            before = self._aliases.get(path)
+            before = self.aliases.get(path)
             now = self._read_aliases(path) if (self.folder / path).is_file() else None
             if before == now:
                 continue
             names = [*_names(path)] if before is None or now is None else []
             changed.update(mention(name) for name in (*names, *(before or ()), *(now or ())))
             if now is None:
-                del self._aliases[path]
+                del self.aliases[path]
             else:
-                self._aliases[path] = now
+                self.aliases[path] = now
         if changed:
             self._index()
         return changed
