@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.words import tokens
 from cocite.words.search import MAX_CHARACTERS, MAX_CLAUSES, clauses_of
-from cocite.words.tokens import words_of
+from cocite.words.tokens import fold, words_of
 
 
 @pytest.mark.parametrize(
@@ -34,6 +38,16 @@ def test_any_text_has_words_that_stay_as_they_are(text: str) -> None:
     words = words_of(text)
     assert all(words)
     assert words_of(" ".join(word for word in words if word.isascii())) == [word for word in words if word.isascii()]
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from("aC_9 #+\u0301\u05b0\u2f00ﾊดज़、"))))
+def test_spelling_is_normalised_in_any_script(text: str) -> None:
+    signed = re.sub(r"(?<![^\W_])([A-Za-z])(\+\+|#)", lambda m: m[1] + {"++": "plusplus ", "#": "sharp "}[m[2]], text)
+    normal = unicodedata.normalize("NFKC", signed.encode("utf-8", "replace").decode())
+    without_marks = "".join(c for c in normal if not tokens._MARKS.match(c))
+    folded, unspaced = fold(text)
+    assert folded == without_marks
+    assert unspaced or not any(tokens._UNSPACED.match(c) or tokens._RUN.match(c) for c in folded)
 
 
 @pytest.mark.parametrize(

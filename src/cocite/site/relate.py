@@ -197,13 +197,12 @@ def join_links(records: Sequence[Page], places: Mapping[str, int]) -> None:
     """Give links the address of the page that they lead to, however they are spelled."""
     leading: dict[str, str] = {}
     for record in records:
-        for at, link in enumerate(record.links):
+        for link in record.links:
             if link.url not in leading:
                 path = path_of(link.url, record.url)
                 there = records[places[path]] if path is not None and path in places else None
                 leading[link.url] = link.url if there is None else there.canonical or there.url
-            if leading[link.url] != link.url:
-                record.links[at] = replace(link, url=leading[link.url])
+            link.url = leading[link.url]
 
 
 def mark_navigation(records: Sequence[Page]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from dataclasses import field as default
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -153,7 +154,7 @@ def batch(pages: list[Page]) -> pa.RecordBatch:
     """Return pages as one record batch of `SCHEMA`."""
     links = [link for page in pages for link in page.links]
     offsets = list(accumulate((len(page.links) for page in pages), initial=0))
-    link_columns = [pa.array([getattr(link, field.name) for link in links], field.type) for field in LINK]
+    link_columns = [pa.array(list(map(attrgetter(field.name), links)), field.type) for field in LINK]
     link_columns[0] = trimmed(link_columns[0])
     columns = []
     for field in SCHEMA:
