@@ -11,6 +11,7 @@ from numba import njit
 from cocite.graph.arrays import PER_BASE
 from cocite.graph.build.sort_links import count_symbols, encode
 from cocite.graph.huffman import Code
+from cocite.kernels.codec.link_codec import link_table
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.jit import CACHED
 
@@ -36,7 +37,7 @@ def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None
         base.astype(np.uint64),
         (firsts - np.repeat(base, PER_BASE)[: len(firsts)]).astype(np.uint32),
         degrees,
-        code.table,
+        link_table(code.table),
     )
 
 

@@ -12,7 +12,7 @@ from cocite.graph.build.sort_links import encode
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import link_codec
 from cocite.kernels.codec import lists as reading
-from cocite.kernels.codec.link_codec import DAMAGED, ESCAPE, SYMBOLS
+from cocite.kernels.codec.link_codec import DAMAGED, ESCAPE, SYMBOLS, link_table
 from cocite.kernels.codec.lists import Lists, Place
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_
@@ -41,7 +41,7 @@ def encoded(base: int, targets: list[int], attributes: list[int], code: Code) ->
 def stream(words: NDArray[np.uint64], code: Code, pages: int) -> Lists:
     """Lists of so many pages, without their offsets."""
     none = np.zeros(0, np.uint64)
-    return Lists(words, none, none.astype(np.uint32), np.broadcast_to(np.uint32(0), pages), code.table)
+    return Lists(words, none, none.astype(np.uint32), np.broadcast_to(np.uint32(0), pages), link_table(code.table))
 
 
 def decoded(words: NDArray[np.uint64], bits: int, count: int, base: int, code: Code, pages: int = MAX_PAGES) -> object:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Lists, read_many, read_one
+from cocite.kernels.codec.lists import Lists, read_lists, read_many, read_one
 from tests.graph.webs import examples
 from tests.kernels.encoded import lists_of
 from tests.kernels.test_parents import N, webs
@@ -28,6 +28,21 @@ def test_reading_many_lists(targets: list[list[int]], first: int, count: int, ro
         assert sum(map(len, wanted)) + len(targets[first + done]) > room, "as many as there is room for"
 
 
+@examples(60)
+@given(webs, st.lists(st.integers(0, N - 1), max_size=3 * N), st.integers(0, 3))
+def test_reading_lists_two_at_a_time(targets: list[list[int]], pages: list[int], attribute: int) -> None:
+    lists = lists_of(targets, [[k // 2 * attribute for k in range(len(each))] for each in targets])
+    wanted = [targets[page] for page in pages]
+    starts = np.cumsum([0, *map(len, wanted)])
+    found = np.zeros(starts[-1], np.uint32)
+    assert read_lists(lists, np.array(pages, np.uint32), starts, found) == 0
+    assert found.tolist() == [target for each in wanted for target in each]
+    if len(found):
+        assert read_lists(lists, np.array(pages, np.uint32), starts, found[:-1]) == DAMAGED, "too little room"
+        starts[1:] += 1
+        assert read_lists(lists, np.array(pages, np.uint32), starts, np.zeros(400, np.uint32)) == DAMAGED, "wrong room"
+
+
 @examples(30)
 @given(webs, st.sampled_from(["words", "base", "offset", "degree", "table"]), st.data())
 def test_damaged_lists_stay_in_bounds(targets: list[list[int]], part: str, data: st.DataObject) -> None:
@@ -38,6 +53,10 @@ def test_damaged_lists_stay_in_bounds(targets: list[list[int]], part: str, data:
         values[data.draw(st.integers(0, len(values) - 1))] = data.draw(st.integers(0, int(most)) | st.integers(0, 300))
     damaged = Lists(**{**lists._asdict(), part: values})
     found = np.zeros(200, np.uint32)
+    starts = np.append(0, np.cumsum(np.minimum(damaged.degree, 20).astype(np.int64)))
+    every = np.zeros(starts[-1], np.uint32)
+    if read_lists(damaged, np.arange(N, dtype=np.uint32), starts, every) == 0:
+        assert (every < N).all()
     for page in range(N):
         got = read_one(damaged, page, found, NONE)
         assert got == DAMAGED or got == damaged.degree[page]

@@ -17,6 +17,7 @@ from cocite.graph.huffman import Code
 from cocite.graph.layers import LayeredArrays
 from cocite.kernels.build.parents import StoredParents
 from cocite.kernels.codec.attributes import all_blocks, all_flags
+from cocite.kernels.codec.link_codec import link_table
 from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_many, read_one, read_some
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related.counted_links import OutLists, Repeats
@@ -313,4 +314,4 @@ class GraphLinks:
 def lists_of(array: Callable[[str], NDArray[Any]], direction: str) -> Lists:
     """One direction of the links, `out` or `in`, as kernels take it. Raises ValueError for an invalid code."""
     words, base, offset, degree, code = (array(f"{direction}.{part}") for part in LIST_PARTS)
-    return Lists(words, base, offset, degree, Code.from_lengths(code).table)
+    return Lists(words, base, offset, degree, link_table(Code.from_lengths(code).table))

@@ -42,6 +42,18 @@ def prefetch_item(context, array, place):
 
 
 @intrinsic
+def word_at(context, words, byte):
+    """The 64 bits from a byte of an array of words on; eight bytes from there must be inside."""
+
+    def generate(context, builder, signature, arguments):
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        first = builder.gep(builder.bitcast(made.data, ir.IntType(8).as_pointer()), [arguments[1]])
+        return builder.load(builder.bitcast(first, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(words, types.int64), generate
+
+
+@intrinsic
 def pointer_to(context, address):
     """A number as an address in memory."""
 

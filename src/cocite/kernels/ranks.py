@@ -11,14 +11,14 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
+from cocite.kernels.codec.link_codec import DAMAGED, next_target
 from cocite.kernels.codec.lists import read_list, start_of
 from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel
 
 Vector = NDArray[np.float64]
 PREFETCH_LINKS = 64  # links between prefetching a value and using it
-MAX_LINK_BITS = 96  # of a link with its attributes
+MAX_LINK_BITS = 108  # of a link with its attributes, damaged or not: 63 + 45
 
 
 class BlockScratch(NamedTuple):
@@ -42,28 +42,6 @@ class SurferSystem(NamedTuple):
 
 
 @inline
-def next_link(words, position, table):
-    """(The bit after a link, its symbol, its distance up or down), at most MAX_LINK_BITS bits further on."""
-    bits = window(words, position)
-    entry = np.int64(table[bits & MASK])
-    used, symbol = entry & 15, entry >> 4
-    if symbol >= CHANGE:  # rare
-        if symbol == ESCAPE:
-            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
-            used += RAW_BITS
-        if symbol & CHANGE:  # attributes, which are skipped
-            last = ((np.int64(len(words)) - 1) << 6) - 1  # damaged lists may end in the middle of a link
-            more = window(words, min(last, position + used + max(0, (symbol & 63) - 1)))
-            position += 1 if more & uint64(1) else 14 + np.int64((more >> uint64(1)) & uint64(31))
-    length = symbol & 63
-    top = (np.int64(1) << length) >> 1
-    some = np.int64(length != 0)
-    low = np.int64(bits >> uint64(used)) & (top - some)
-    down = -((symbol >> 6) & 1)
-    return position + used + length - some, symbol, ((top + low + 1) ^ down) - down
-
-
-@inline
 def next_page(lists, page, last, position):
     """The next page with links, and how many: DAMAGED if its list doesn't begin where the last one ended."""
     left = np.int64(0)
@@ -84,8 +62,7 @@ def decode_rest(lists, last, state, targets, at, stop):
             previous = page
         if left <= 0 or not 0 <= position < limit:
             return False
-        position, symbol, step = next_link(lists.words, position, lists.table)
-        previous = (page if symbol & 128 else previous) + step
+        position, previous = next_target(lists.words, lists.table, position, page, previous)
         if not 0 <= previous < pages:
             return False
         targets[at] = previous
@@ -113,10 +90,8 @@ def decode_both(lists, first, middle, last, starts, targets):
         run = min(left, left2, todo - at)
         good = run > 0
         for k in range(at, at + run):
-            position, symbol, step = next_link(words, position, table)
-            position2, symbol2, step2 = next_link(words, position2, table)
-            previous = (page if symbol & 128 else previous) + step
-            previous2 = (page2 if symbol2 & 128 else previous2) + step2
+            position, previous = next_target(words, table, position, page, previous)
+            position2, previous2 = next_target(words, table, position2, page2, previous2)
             targets[k], targets[across + k] = previous, previous2
             good &= (uint64(previous) < pages) & (uint64(previous2) < pages)
         at, left, left2 = at + run, left - run, left2 - run

@@ -16,10 +16,11 @@ nor attributes: 3.9 bits per link of cnr-2000 in page order, where BVGraph takes
 
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of, flags_of
-from cocite.kernels.instructions import leading_zeros
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.instructions import leading_zeros, word_at
+from cocite.kernels.jit import CHECKED, inline, kernel, lean_inline
 
 CHANGE = 1 << 8
 SYMBOLS = 1 << 9
@@ -30,12 +31,76 @@ DAMAGED = -1
 NO_PAGE = 0xFFFFFFFF
 
 
-@inline
+def link_table(table: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The table of a code (graph/huffman.py) with the bits of a link, without its attributes, from bit 16 on.
+
+    None has more than 52; damaged ones, whose targets don't exist, have up to 63, by which a word may be shifted.
+    """
+    length = (table >> np.uint32(4) & np.uint32(63)).astype(np.int64)
+    size = np.minimum(63, (table & np.uint32(15)) + np.maximum(0, length - 1))
+    found: NDArray[np.uint32] = table | size.astype(np.uint32) << np.uint32(16)
+    return found
+
+
+@lean_inline
 def window(words, position):
     """The next 64 bits of a stream; the stream has a spare word at its end."""
     index = position >> 6
     shift = uint64(position & 63)
     return (words[index] >> shift) | ((words[index + 1] << uint64(1)) << (uint64(63) - shift))
+
+
+@lean_inline
+def short_window(words, position):
+    """The next 57 bits of a stream, and up to 7 more: one load instead of two."""
+    if CHECKED:
+        words[(position >> 6) + 1]
+    return word_at(words, position >> 3) >> uint64(position & 7)
+
+
+@lean_inline
+def next_link(words, position, table):
+    """(The bits of the stream from a link on, its symbol, the bits of its code, and those without attributes).
+
+    The last is 0 if there is no such code. Decoding waits for the place of the next link, so the table has the sum.
+    """
+    bits = short_window(words, position)
+    entry = np.int64(table[bits & MASK])
+    used, symbol, size = entry & 15, entry >> 4 & 1023, entry >> 16
+    if symbol == ESCAPE:
+        bits = window(words, position)
+        symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
+        used += RAW_BITS
+        size = min(63, used + max(0, (symbol & 63) - 1))
+    return bits, symbol, used, size
+
+
+@lean_inline
+def distance_of(bits, symbol, used):
+    """The distance of a link from its origin, up or down, without a branch."""
+    length = symbol & 63
+    top = (np.int64(1) << length) >> 1  # 2^(L - 1), or 1/2 rounded down for L = 0
+    low = np.int64(bits >> uint64(used)) & (top - np.int64(length != 0))
+    down = -((symbol >> 6) & 1)
+    return ((top + low + 1) ^ down) - down
+
+
+@lean_inline
+def origin_of(symbol, page, previous):
+    """What the distance of a link counts from, without a branch."""
+    return previous + ((page - previous) & -(symbol >> 7 & 1))
+
+
+@lean_inline
+def next_target(words, table, position, page, previous):
+    """(The bit after a link and its attributes, its target). Arithmetic instead of branches, which none can predict."""
+    bits, symbol, used, size = next_link(words, position, table)
+    more = np.int64(bits >> uint64(size)) & 63
+    change = 14 + (more >> 1)
+    change += (1 - change) & -(more & 1)
+    return position + size + (change & -(symbol >> 8)), origin_of(symbol, page, previous) + distance_of(
+        bits, symbol, used
+    )
 
 
 @inline

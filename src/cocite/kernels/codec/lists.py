@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 
 from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.codec.attributes import pack
-from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
+from cocite.kernels.codec.link_codec import (
+    CHANGE,
+    DAMAGED,
+    distance_of,
+    next_link,
+    next_target,
+    origin_of,
+    short_window,
+)
 from cocite.kernels.instructions import count_ones, prefetch_item
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline, lean_kernel
 
 PREFETCH_LISTS = 8  # lists between prefetching one and reading it
 NONE_MOVED: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)  # read-only, as the arrays of a store are
@@ -26,7 +34,7 @@ class Lists(NamedTuple):
     base: NDArray[np.uint64]  # first bit of the list of every sixteenth page
     offset: NDArray[np.uint32]  # first bit of each page's list, from its base; one more for the end
     degree: NDArray[np.uint32]
-    table: NDArray[np.uint32]  # decodes symbols
+    table: NDArray[np.uint32]  # decodes symbols, see `link_table`
     budget: NDArray[np.int64] = NO_LIMIT  # of cocite/budget.py
     moved: NDArray[np.uint64] = NONE_MOVED  # where the lists of layers are, see `fill_moved`; empty without layers
     order: NDArray[np.uint64] = NONE_MOVED  # address keys of the pages that layers have added, see `address_key`
@@ -41,13 +49,13 @@ class Place(NamedTuple):
     attribute: int  # of the link before
 
 
-@inline
+@lean_inline
 def start_of(lists, page):
     """The first bit of a page's list in the base."""
     return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
 
 
-@inline
+@lean_inline
 def bounds_of(lists, page):
     """The first bit of a page's list, and the bit after it. Both are 0 for a page of a layer without a list."""
     if len(lists.moved) > 0:
@@ -90,7 +98,7 @@ def sort_by_address(lists, pages, count):
         pages[k] = own[order[k]]
 
 
-@inline
+@lean_inline
 def is_inside(lists, start, stop):
     """Whether these may be the bounds of a list: there is a spare word behind the last."""
     return start >= 0 and stop <= (np.int64(len(lists.words)) - 1) << 6
@@ -102,7 +110,7 @@ def most_links(lists):
     return np.int64(len(lists.words)) << 6
 
 
-@inline
+@lean_inline
 def prefetch(lists, pages, at):
     """Prefetch the lists of pages after pages[at]: lists lie anywhere, and memory takes longer than decoding."""
     if at + 2 * PREFETCH_LISTS < len(pages):
@@ -118,7 +126,7 @@ def prefetch(lists, pages, at):
             prefetch_item(lists.words, word + 8)
 
 
-@inline
+@lean_inline
 def is_spent(lists, count):
     """Take links from the budget; returns whether to stop. Without a limit nothing is written: threads share that."""
     budget = lists.budget
@@ -136,53 +144,55 @@ def decode_part(lists, page, place, count, targets, attributes, at):
     """
     if is_spent(lists, count):
         return np.int64(DAMAGED)
-    keep = len(attributes) > 0
-    words, table, pages = lists.words, lists.table, np.int64(len(lists.degree))
-    position, stop, previous, attribute = place
+    if len(attributes) > 0:
+        return decode_with_attributes(lists, page, place, count, targets, attributes, at)
+    return decode_targets(lists, page, place, count, targets, at)
+
+
+@lean_kernel
+def decode_targets(lists, page, place, count, targets, at):
+    """`decode_part` without attributes."""
+    words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
+    position, stop, target = place.position, place.stop, place.previous
+    good = True
     for k in range(at, at + count):
         if position >= stop:
             return np.int64(DAMAGED)
-        bits = window(words, position)
-        entry = np.int64(table[bits & MASK])
-        used = entry & 15
-        symbol = entry >> 4
-        if used == 0:
+        position, target = next_target(words, table, position, page, target)
+        good &= uint64(target) < pages
+        targets[uint64(k)] = target
+    return position if good and position <= stop else np.int64(DAMAGED)
+
+
+@lean_kernel
+def decode_with_attributes(lists, page, place, count, targets, attributes, at):
+    """`decode_part` with attributes, which are decoded where they change."""
+    words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
+    position, stop, target, attribute = place
+    for k in range(at, at + count):
+        if position >= stop:
             return np.int64(DAMAGED)
-        if symbol == ESCAPE:
-            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
-            used += RAW_BITS
-        length = symbol & 63
-        # With top = 2^(L - 1), or 1/2 rounded down for L = 0: distance + 1 = top + low bits + 1, without a branch.
-        top = (np.int64(1) << length) >> 1
-        some = np.int64(length != 0)
-        low = np.int64(bits >> uint64(used)) & (top - some)
-        position += used + length - some
-        down = -((symbol >> 6) & 1)
-        origin = page if symbol & 128 else previous
-        target = origin + (((top + low + 1) ^ down) - down)
-        if target < 0 or target >= pages:
+        bits, symbol, used, size = next_link(words, position, table)
+        position += size
+        target = origin_of(symbol, page, target) + distance_of(bits, symbol, used)
+        if uint64(target) >= pages or size == 0:
             return np.int64(DAMAGED)
         if symbol & CHANGE:
             if position >= stop:
                 return np.int64(DAMAGED)
-            bits = window(words, position)
+            bits = short_window(words, position)
             if bits & uint64(1):
                 attribute += 1
                 position += 1
             else:
-                size = np.int64((bits >> uint64(1)) & uint64(31))
-                if size > 24:
+                width = np.int64((bits >> uint64(1)) & uint64(31))
+                if width > 24:
                     return np.int64(DAMAGED)
-                block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(size)) - uint64(1)))
-                attribute = pack(block, np.int64((bits >> uint64(6 + size)) & uint64(255)))
-                position += 14 + size
-        targets[k] = target
-        if keep:
-            attributes[k] = attribute
-        previous = target
-    if position > stop:
-        return np.int64(DAMAGED)
-    return position
+                block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(width)) - uint64(1)))
+                attribute = pack(block, np.int64((bits >> uint64(6 + width)) & uint64(255)))
+                position += 14 + width
+        targets[k], attributes[k] = target, attribute
+    return position if position <= stop else np.int64(DAMAGED)
 
 
 @inline
@@ -196,6 +206,63 @@ def read_list(lists, page, targets, attributes):
         return np.int64(DAMAGED)
     end = decode_part(lists, page, Place(start, stop, page, np.int64(0)), count, targets, attributes, 0)
     return count if end == stop else np.int64(DAMAGED)
+
+
+@lean_inline
+def lane_of(lists, pages, starts, i):
+    """Where the list of pages[i] begins in the stream, where it ends, and whether it may be read."""
+    page = np.int64(pages[i])
+    start, stop = bounds_of(lists, page)
+    count = starts[i + 1] - starts[i]
+    good = count == np.int64(lists.degree[page]) and is_inside(lists, start, stop) and not is_spent(lists, count)
+    return (start, stop, good) if count > 0 else (stop, stop, good)
+
+
+@lean_kernel
+def read_lists(lists, pages, starts, targets):
+    """Read the links of pages[i] into targets[starts[i] : starts[i + 1]]; returns 0, or DAMAGED.
+
+    Each link says where the next begins, so decoding waits for itself. Two lists are decoded in step, and whichever
+    ends is followed by the next of the lists.
+    """
+    words, table, most, total = lists.words, lists.table, uint64(len(lists.degree)), len(pages)
+    if total == 0 or starts[total] > len(targets):
+        return np.int64(0 if total == 0 else DAMAGED)
+    page, page2, done = np.int64(0), np.int64(0), np.int64(0)
+    at, end, position, stop, target = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    at2, end2, position2, stop2, target2 = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    good = True
+    while good:
+        if at == end:
+            good &= position == stop
+            if done == total:
+                break
+            prefetch(lists, pages, done)
+            position, stop, fits = lane_of(lists, pages, starts, done)
+            page, at, end, good = np.int64(pages[done]), starts[done], starts[done + 1], good & fits
+            target, done = page, done + 1
+        if at2 == end2:
+            good &= position2 == stop2
+            if done == total:
+                break
+            prefetch(lists, pages, done)
+            position2, stop2, fits = lane_of(lists, pages, starts, done)
+            page2, at2, end2, good = np.int64(pages[done]), starts[done], starts[done + 1], good & fits
+            target2, done = page2, done + 1
+        run = min(end - at, end2 - at2) if good else np.int64(0)
+        for k in range(run):
+            if (position >= stop) | (position2 >= stop2):
+                return np.int64(DAMAGED)
+            position, target = next_target(words, table, position, page, target)
+            position2, target2 = next_target(words, table, position2, page2, target2)
+            good &= (uint64(target) < most) & (uint64(target2) < most)
+            targets[uint64(at + k)], targets[uint64(at2 + k)] = target, target2
+        at, at2 = at + run, at2 + run
+    if at == end:
+        page, at, end, position, stop, target = page2, at2, end2, position2, stop2, target2
+    if good and at < end:
+        good = decode_targets(lists, page, Place(position, stop, target, 0), end - at, targets, at) == stop
+    return np.int64(0 if good else DAMAGED)
 
 
 @inline

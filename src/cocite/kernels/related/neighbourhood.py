@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cocite.kernels.build.near_duplicates import find_root, unite
 from cocite.kernels.build.parents import StoredParents, best_parents, row_of, sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import most_links, prefetch, read_grown, read_list
+from cocite.kernels.codec.lists import most_links, prefetch, read_grown, read_list, read_lists
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import add_member, add_members, new_page_set, new_set, number_of
 from cocite.kernels.jit import inline, kernel
@@ -60,14 +60,56 @@ def is_read_in_part(degree, window, plain):
     return plain and window > 0 and max(window + 1, counted.WHOLE_LIST_LINKS) < degree
 
 
+@inline
+def place_of(targets, start, stop, page):
+    """The index of the last link to a page, or -1, without leaving the loop: lists are short, and this is one guess."""
+    place = np.int64(-1)
+    for k in range(start, stop):
+        place = k if targets[k] == page else place
+    return place
+
+
+@kernel
+def read_whole_parents(out, candidates, page, window, room):
+    """`read_parents` if all links count and no list is longer than what is read of it; `room` is for all of them."""
+    total = len(candidates)
+    starts, places, whole = np.zeros(total + 1, np.int64), np.empty(total, np.int64), np.ones(total, np.bool_)
+    state = np.int64(0 if room <= most_links(out.lists) else DAMAGED)
+    targets = np.empty(room if state == 0 else 0, np.uint32)
+    for i in range(total):
+        starts[i + 1] = starts[i] + np.int64(out.lists.degree[candidates[i]])
+    if state == 0:
+        state = read_lists(out.lists, candidates, starts, targets)
+    chosen, at = np.int64(0), np.int64(0)
+    for i in range(total if state == 0 else 0):
+        start, stop = starts[i], starts[i + 1]
+        place = place_of(targets, start, stop, page)
+        if place < 0:  # a damaged store: the page has this parent, the parent doesn't have this page
+            continue
+        if at < start:
+            for k in range(start, stop):
+                targets[at + k - start] = targets[k]
+        candidates[chosen], starts[chosen], places[chosen] = candidates[i], at, place - start + at
+        chosen, at = chosen + 1, at + stop - start
+    starts[chosen] = at
+    parents = Parents(
+        np.int64(page), np.int64(window), candidates[:chosen], starts[: chosen + 1], places[:chosen], whole[:chosen],
+        targets, np.empty(0, np.uint32),
+    )  # fmt: skip
+    return chosen if state >= 0 else state, parents
+
+
 @kernel
 def read_parents(out, candidates, page, most, window, excluded, sections):
     """Read the first `most` candidates whose link to `page` counts: (how many, Parents). Overwrites `candidates`."""
-    plain, room = counted.excludes_nothing(excluded), np.int64(counted.SKIP_LINKS)
+    plain, room, parts = counted.excludes_nothing(excluded), np.int64(counted.SKIP_LINKS), np.int64(0)
     for parent in candidates:
         degree = np.int64(out.lists.degree[parent])
         in_part = is_read_in_part(degree, window, plain)
         room += min(degree, np.int64(window + 1 + counted.SKIP_LINKS)) if in_part else degree
+        parts += in_part
+    if plain and parts == 0 and not sections:
+        return read_whole_parents(out, candidates[:most], page, window, room - counted.SKIP_LINKS)
     count = np.int64(0 if room <= most_links(out.lists) + counted.SKIP_LINKS else DAMAGED)
     room = room if count == 0 else np.int64(0)  # if it cannot be true, nothing is allocated
     starts, places = np.zeros(len(candidates) + 1, np.int64), np.empty(len(candidates), np.int64)
