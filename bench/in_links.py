@@ -17,6 +17,8 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +73,7 @@ def main() -> None:
     named = dict.fromkeys(["counting, cocite", *(rival.name for rival in counting[1:]), *METHODS], (0.0, 0.0))
     curves: dict[str, list[tuple[float, float]]] = {name: [] for name in [*named, "limit of memory"]}
     rows = []
-    for low, high in zip(STEPS, STEPS[1:], strict=False):
+    for low, high in pairwise(STEPS):
         fitting = np.flatnonzero((graph.in_degree >= low) & (graph.in_degree < high))
         pages = np.random.default_rng(low).permutation(fitting)[:QUESTIONS].tolist()
         if len(pages) < MIN_QUESTIONS:
@@ -84,11 +86,11 @@ def main() -> None:
                 each.pop(page, None)
             assert same[0] == same[1] == same[2], f"other counts for page {page}"
             for name, rival in zip(named, counting, strict=False):
-                times[name].append(min(seconds_of(lambda rival=rival: rival.counts(page)) for _ in range(2)))
+                times[name].append(min(seconds_of(partial(rival.counts, page)) for _ in range(2)))
             for name in METHODS:
                 how = method(name)
                 ask(web, how, page)
-                times[name].append(min(seconds_of(lambda how=how: ask(web, how, page)) for _ in range(2)))
+                times[name].append(min(seconds_of(partial(ask, web, how, page)) for _ in range(2)))
             times["limit of memory"].append(bytes_read(graph, page) / speed)
         middle = statistics.median(int(graph.in_degree[page]) for page in pages)
         medians = {name: 1000 * statistics.median(each) for name, each in times.items()}

@@ -1,8 +1,8 @@
 """Read many Markdown files in several processes: python -P -m cocite.sources.collections.note_workers
 
-A note takes half a millisecond of Python, and a vault has thousands. Each process gets files in chunks, and the names of
-all notes once. Requests are lines of JSON. An answer is a line of JSON with the counts, then an Arrow stream of records.
-The pages come in the order of the files, as in one process.
+A note takes half a millisecond of Python, and a vault has thousands. Each process gets files in chunks, and the names
+of all notes once. Requests are lines of JSON. An answer is a line of JSON with the counts, then an Arrow stream of
+records. The pages come in the order of the files, as in one process.
 
 These are programs of their own, not children of `multiprocessing`: a script without `if __name__ == "__main__"` may
 call `build`.
