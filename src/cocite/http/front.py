@@ -90,7 +90,7 @@ class Front:
             exchange.finish()
 
     def refuse_unread(self, client: str, method: bytes, url: bytes) -> bytes | None:
-        """The response to a client that was told to wait and asks again, before its request is read; or None.
+        """The response to a client that should wait and asks again, before its request is read; or None.
 
         Through uvicorn, a task and this class a refusal takes half a millisecond of the event loop, this way 20 µs.
         """

@@ -86,7 +86,8 @@ def _has_cache_folder() -> bool:
 
 
 CACHED = _has_cache_folder()
-CHECKED = bool(numba.config.BOUNDSCHECK)  # whether kernels check their indices
+_config: Any = numba.config
+CHECKED = bool(_config.BOUNDSCHECK)  # whether kernels check their indices
 _policy: dict[str, Any] = {"cache": CACHED, "nogil": True, "error_model": "numpy"}
 kernel: Any = _njit(**_policy, no_cfunc_wrapper=True)
 _inlined: Any = _njit(**_policy, inline="never", forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)

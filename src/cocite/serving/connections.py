@@ -4,7 +4,7 @@ uvicorn's own connection has one timer, for the time between requests, and any b
 always in one state, and each state has a deadline: waiting for a request, reading its head, reading its body,
 answering it, or idle afterwards. One sweep a second closes those that are late.
 
-Who opens connections too quickly is refused at the door, before a parser is made. Who was told to wait and asks again
+Who opens connections too quickly is refused at the door, before a parser is made. Who should wait and asks again
 is refused when the head of its request is read, without a task, and its connection is closed.
 """
 

@@ -28,7 +28,7 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MAX_LISTED_PAGES = 2_000_000
 MAX_URL_CHARACTERS = 4096  # of a listed page
 MAX_LINE = 16 << 20  # bytes of a line of pages.jsonl, which may have a page's text
-DAMAGED = (
+ZIP_ERRORS = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, OSError, struct.error, zlib.error,
     lzma.LZMAError,
 )  # fmt: skip
@@ -45,7 +45,7 @@ def recognises(path: Path, head: bytes) -> bool:
         with zipfile.ZipFile(path) as archive:
             if _warcs(archive):
                 return True
-    except DAMAGED as error:
+    except ZIP_ERRORS as error:
         raise BadSource(f"{path.name} is a damaged zip archive ({error}): copy or download it again") from error
     raise BadSource(f"{path.name} is a zip archive: unpack it, and give the files inside")
 
@@ -66,7 +66,7 @@ def _pages(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Pag
                         if page is not None and (known := visited.get(page.url)):
                             page.title, page.captured = known[0] or page.title, page.captured or known[1]
                         yield page
-    except DAMAGED as error:
+    except ZIP_ERRORS as error:
         report.skip("damaged zip archive: read up to the damage", f"{path.name}: {error}")
 
 

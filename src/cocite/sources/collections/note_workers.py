@@ -34,7 +34,7 @@ CHUNK_FILES, CHUNK_BYTES = 100, 1 << 20
 MAX_PROCESSES = 8
 
 
-class Worker:
+class NoteReader:
     """A process that reads files."""
 
     def __init__(self, settings: bytes) -> None:
@@ -78,9 +78,9 @@ def read_in_processes(
     given: dict[str, Any] = {"folder": str(folder.path.absolute()), "base": options.base, "text": options.text}
     given |= {"strict": report.strict, "aliases": folder.know(Notes).aliases}
     settings = json.dumps(given).encode()
-    idle, workers = SimpleQueue[Worker](), list[Worker]()
+    idle, workers = SimpleQueue[NoteReader](), list[NoteReader]()
     for _ in range(count):
-        workers.append(Worker(settings))
+        workers.append(NoteReader(settings))
         idle.put(workers[-1])
 
     def read(paths: list[str]) -> tuple[dict[str, Any], list[pa.RecordBatch]]:

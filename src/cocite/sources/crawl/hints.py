@@ -96,9 +96,9 @@ class _Reader:
         if name in ("loc", "link", "lastmod", "updated"):
             self.item[name] = self.item.get(name) or "".join(self.value).strip()[:MAX_VALUE]
         elif name == self.item["kind"]:
-            address = _joined(self.base, self.item.get("loc") or self.item.get("link", ""))
+            written = self.item.get("loc") or self.item.get("link", "")
             date = _DATE.match(self.item.get("lastmod") or self.item.get("updated", ""))
-            if address:
+            if written and (address := _joined(self.base, written)):
                 self.found.append(Hint(address, date[0] if date else "", name == "sitemap"))
             self.item = None
         self.value = []
