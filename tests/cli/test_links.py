@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from cocite.graph.store import Graph
 from cocite.operations.store.links import citation, parents
+from cocite.results import known
 from cocite.sources.records import Link, Page
 from tests.cli.conftest import LIST, LONELY, NEWS, OLD, OTHER, run
 from tests.graph.webs import make, tight
@@ -111,10 +113,21 @@ def test_an_unknown_page(store: Path) -> None:
     assert ran.err.startswith("cocite: ")
     assert f"did you mean {LIST}?" in ran.err
     assert ran.err.count("\n") == 1
-    indexed = any(store.glob("side/search*"))  # by another test of this file, perhaps
-    what_to_do = ", nor is a page with these words" if indexed else ": give an address, or search for the words"
     ran = run("links", "not\x1b[31m an address", "-i", store)
-    assert ran.err == f"cocite: 'not\\x1b[31m an address' is not in this store{what_to_do}\n"
+    assert ran.err == "cocite: 'not\\x1b[31m an address' is not in this store, nor is a page with these words\n"
+
+
+def test_words_find_pages_of_a_store_without_a_search_index(
+    store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A small store gets an index for it; about a large one, the message names the command that makes it."""
+    copy = shutil.copytree(store, tmp_path / "web.cocite", ignore=shutil.ignore_patterns("side"))
+    monkeypatch.setattr(known, "MAX_PAGES_INDEXED", 0)
+    ran = run("links", "some papers", "-i", copy)
+    assert ran.code == 3 and "give an address, or find pages by: cocite search 'some papers'" in ran.err
+    monkeypatch.undo()
+    ran = run("links", "some papers", "-i", copy)
+    assert ran.code == 3 and f"did you mean {LIST}" in ran.err
 
 
 def test_ready_made_parents_give_the_same_order(place: Path) -> None:

@@ -6,16 +6,19 @@ like that. By default this never leaves the page's site; `chop=host`, the publis
 left.
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
+from cocite.graph.arrays import IN_MEMORY
 from cocite.graph.nearest import chopped
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.pages.site import Sites
 
 MAX_WORDS_LENGTH, MAX_PAGES_MEANT = 200, 3
+MAX_PAGES_INDEXED = 100_000  # of a store whose search index is made for a question: two or three seconds
 
 
 class FoundPage(NamedTuple):
@@ -41,16 +44,17 @@ def pages_meant(graph: Graph, text: str, error: UnknownPage) -> UnknownPage:
     if any(mark in text for mark in ".:/") or len(text) > MAX_WORDS_LENGTH or (error.nearest and " " not in text):
         return error
     from cocite.results.naming import titles_of
-    from cocite.words.search import open_search
+    from cocite.words.search import has_search, open_search, ready_search
 
     message = f"{text!r} is not in this store"
+    if graph.manifest.get("names") == graph.pages and not has_search(graph):  # an edge list
+        some = ", ".join(map(graph.address, range(min(graph.pages, MAX_PAGES_MEANT))))
+        return UnknownPage(f"{message}, whose names look like {some}: give one of them")
     try:
-        hits = open_search(graph).search(text, MAX_PAGES_MEANT).hits
-    except BadStore:  # no search index, or a stale one
-        if graph.manifest.get("names") == graph.pages:  # an edge list
-            some = ", ".join(map(graph.address, range(min(graph.pages, MAX_PAGES_MEANT))))
-            return UnknownPage(f"{message}, whose names look like {some}: give one of them")
-        return UnknownPage(f"{message}: give an address, or search for the words")
+        makes_index = 0 < graph.pages <= MAX_PAGES_INDEXED and graph.path != IN_MEMORY
+        hits = (ready_search if makes_index else open_search)(graph).search(text, MAX_PAGES_MEANT).hits
+    except (BadStore, OSError):  # no index, or a stale one, in a large store or one that can't be written
+        return UnknownPage(f"{message}: give an address, or find pages by: cocite search {shlex.quote(text)}")
     if not hits:
         return UnknownPage(f"{message}, nor is a page with these words")
     titles, pages = titles_of(graph), [page for page, _ in hits]
