@@ -107,15 +107,16 @@ def _session(fields: list[str], report: ReadReport) -> Trail | None:
     pages: list[str] = []
     steps: list[tuple[int, int]] = []
     history: list[int] = []  # pages that *back* goes through
+    example = ";".join(fields)[:300] if "" in fields or BACK_CLICK in fields else ""  # once: a row may have many faults
     for field in fields:
         if field == BACK_CLICK:
             if len(history) < 2:
-                report.skip("click on back at the first page", ";".join(fields)[:300])
+                report.skip("click on back at the first page", example)
             else:
                 history.pop()
             continue
         if not field:
-            report.skip("session with an empty address", ";".join(fields)[:300])
+            report.skip("session with an empty address", example)
             history = []  # the page before is unknown
             continue
         if history:
