@@ -232,9 +232,8 @@ def build_of(place: Path, name: str, data: bytes) -> Callable[[], object]:
     return command("build", file, "-o", store(place), "-q", "--base", "https://base.example/")
 
 
-def fail_all(model: Path, names: list[str], every: int) -> Iterator[Failed | str]:
+def fail_all(model: Path, names: list[str], every: int, known: set[Site]) -> Iterator[Failed | str]:
     """All kinds of failures in all chosen jobs, at each call site once; texts say what ended badly."""
-    known: set[Site] = set()
     for job in failing_jobs():
         for what in SITES if not names or job.name in names else ():
             try:

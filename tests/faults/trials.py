@@ -2,7 +2,7 @@
 
     python -m tests.faults.trials [--part PART]... [--results FILE] [--seed 1] [--log docs/lab/faults.md] [JOB]...
 
-Parts can run one at a time: the log has the results of all that are in FILE, each with its date.
+Parts and jobs can run one at a time: the log has the results of all that are in FILE, each with its date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from tests.faults.computing import compute_all
 from tests.faults.damaged import damage_all
 from tests.faults.dying import VISIBLE, count_calls, killed_after, killed_at, moments
-from tests.faults.failing import fail_all
+from tests.faults.failing import Site, fail_all, failing_jobs
 from tests.faults.flips import flip_all
 from tests.faults.full import on_a_small_disk
 from tests.faults.jobs import Job, free_port, jobs, serve_and_kill, trial, undisturbed
@@ -171,17 +171,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with_store(model)
         for part in options.part or PARTS:
             started = time.perf_counter()
-            about = known[part] = {"date": time.strftime("%Y-%m-%d"), "complete": False, "minutes": 0.0, "rows": []}
-            for row in run_part(part, model, options):
+            about = known[part] = started_again(known.get(part, {}), options.job)
+            earlier = about["minutes"]
+            tried = {tuple(site) for site in about["sites"]}
+            for row in run_part(part, model, options, tried):
+                about["sites"] = sorted(tried)
                 about["rows"].append(row._asdict() if isinstance(row, tuple) else str(row))
-                about["minutes"] = round((time.perf_counter() - started) / 60, 1)
+                about["minutes"] = round(earlier + (time.perf_counter() - started) / 60, 1)
                 print(row, f"{about['minutes']} minutes", flush=True)
                 keep(known, options.results)  # a killed run leaves what it has found
-            about["complete"] = True
+            about["complete"] = not options.job or {job_of(row) for row in about["rows"]} >= names_of(part)
             keep(known, options.results)
     if options.log:
         options.log.write_text(HEAD + written(known), encoding="utf-8")
     sys.exit(any(isinstance(row, str) for about in known.values() for row in about["rows"]))
+
+
+def started_again(before: dict[str, Any], chosen: list[str]) -> dict[str, Any]:
+    """The results of a part, to be added to: without those of the chosen jobs, or empty if all run again."""
+    rows = [row for row in before.get("rows", []) if chosen and job_of(row) not in chosen]
+    minutes = before["minutes"] if rows else 0.0
+    sites = before["sites"] if rows else []  # call sites that need not fail again
+    return {"date": time.strftime("%Y-%m-%d"), "complete": False, "minutes": minutes, "rows": rows, "sites": sites}
+
+
+def job_of(row: dict[str, Any] | str) -> str:
+    """The job that a row is about: texts begin with it."""
+    return row.partition(",")[0] if isinstance(row, str) else str(next(iter(row.values())))
+
+
+def names_of(part: str) -> set[str]:
+    """The jobs of a part."""
+    if part == "failures":
+        return {job.name for job in failing_jobs()}
+    return {job.name for job in jobs()} | ({"serve", "post", "post_compacting"} if part == "kills" else set())
 
 
 def keep(known: dict[str, Any], results: Path | None) -> None:
@@ -190,15 +213,15 @@ def keep(known: dict[str, Any], results: Path | None) -> None:
         results.write_text(json.dumps(known, indent=1))
 
 
-def run_part(part: str, model: Path, options: argparse.Namespace) -> Iterator[NamedTuple | str]:
-    """The rows of one table; texts say what has failed, or why nothing was tried."""
+def run_part(part: str, model: Path, options: argparse.Namespace, tried: set[Site]) -> Iterator[NamedTuple | str]:
+    """The rows of one table; texts say what has failed, or why nothing was tried. `tried` are known call sites."""
     chosen, seed = options.job, options.seed
     if part == "kills":
         yield from deaths(model, chosen, options.times, seed, options.every)
     elif part == "power":
         yield from lose_power(model, chosen, options.crashes, seed)
     elif part == "failures":
-        yield from fail_all(model, chosen, options.every)
+        yield from fail_all(model, chosen, options.every, tried)
     elif part == "disks":
         try:
             yield from on_a_small_disk([*chosen, "--times", max(1, options.times // 2), "--seed", seed])
