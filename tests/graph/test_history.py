@@ -20,7 +20,7 @@ from cocite.graph.build import captures as captures_module
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.passes import BuildOptions, Past, build_in_memory
 from cocite.graph.check import check
-from cocite.graph.history import CaptureHistory, history_of
+from cocite.graph.history import MAX_DAY, CaptureHistory, history_of
 from cocite.graph.store import Graph
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
@@ -265,6 +265,11 @@ def test_damage_is_found_and_never_crashes(place: Path) -> None:
                     assert len(rows.captures.page) <= 6
             except (BadStore, ValueError):
                 pass
+    for day in (MAX_DAY + 1, 0xFFFFFFFF):
+        days = arrays["history.day"].copy()
+        days[-1] = day
+        with pytest.raises(BadStore):
+            _ = CaptureHistory(Graph(Arrays({**arrays, "history.day": days}, arrays.manifest)))
     path = archive(place / "s")
     file = next(path.glob("g*/history.words.bin"))
     file.write_bytes(bytes([file.read_bytes()[0] ^ 1, *file.read_bytes()[1:]]))

@@ -35,6 +35,8 @@ NAME_ARRAYS = ("name.words", "name.block", "name.code", "name.spelling", *(f"sho
 """Arrays of the names that only older captures have, each with `history.` before its name."""
 Values = NDArray[Any]
 SHAPE = ("pages", "captures", "links", "longest")  # what `history.shape` has
+MAX_DAY = ((1 << 32) - 1) // DAY_SECONDS
+"""Times are seconds in 32 bits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -64,7 +66,7 @@ class CaptureHistory:
         self.pages, self.count, self.links, self.longest = shape
         self.days: NDArray[np.uint32] = self._arrays["history.day"]  # ascending; the first is 0: unknown
         known = len(self.days) > 0 and not self.days[0] and (np.diff(self.days.astype(np.int64)) > 0).all()
-        if not known or self.pages < graph.arrays.base.pages or self.pages >= 1 << 32:
+        if not known or self.days[-1] > MAX_DAY or self.pages < graph.arrays.base.pages or self.pages >= 1 << 32:
             raise self._arrays.damaged()
 
     @cached_property
