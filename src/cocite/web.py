@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore
 from cocite.graph.generation import Progress, no_progress
-from cocite.graph.side import list_sides, usable_states
+from cocite.graph.side import FOLDER, list_sides, usable_states
 from cocite.graph.store import Graph
 from cocite.pages.stop_lists import stop_addresses
 
@@ -104,6 +104,11 @@ class Web:
         from cocite.graph.clicks import open_clicks
 
         return open_clicks(self.graph)
+
+    @cached_property
+    def has_clicks(self) -> bool:
+        """Whether there are clicks: opening them loads more than most questions need."""
+        return "clicks" in self.__dict__ or (self.graph.path / FOLDER / "clicks.json").exists()
 
     @cached_property
     def keywords(self) -> KeywordIndex:

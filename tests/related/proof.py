@@ -168,14 +168,15 @@ class Proof:
         self.part(reason, weight * popular * sum(own[number] * theirs[number] for number in shared))
 
     def usage(self, reason: Reason, page: int, query: int) -> None:
-        """Clicks from one page to the other, and sessions with both that have no such click."""
+        """Clicks from one page to the other or its near-duplicates, and sessions with both that have no such click."""
         self.part(reason)
         assert reason.share
-        assert reason.count == ceil(self.clicks(query, page))
-        assert reason.back == ceil(self.clicks(page, query))
+        others = [other for other in range(self.graph.pages) if other == page or self.view.node(other) == page]
+        assert reason.count == ceil(sum(self.clicks(query, other) for other in others))
+        assert reason.back == ceil(sum(self.clicks(other, query) for other in others))
         assert reason.of == ceil(sum(self.clicks(query, other) for other in range(self.graph.pages)))
-        sessions = [times for pages, times in self.trails if {page, query} <= {*pages}]
-        linked = self.clicks(query, page) + self.clicks(page, query)
+        sessions = [times for other in others for pages, times in self.trails if {other, query} <= {*pages}]
+        linked = sum(self.clicks(query, other) + self.clicks(other, query) for other in others)
         assert reason.together == ceil(sum(sessions) - linked)
 
     def clicks(self, source: int, target: int) -> float:

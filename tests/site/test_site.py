@@ -190,6 +190,14 @@ def test_lists_are_put_into_elements_once(place: str) -> None:
 def test_an_unclosed_placeholder_removes_no_text() -> None:
     before = b"<!-- cocite:related --><p>text</p><!-- cocite:related --><ul></ul><!-- /cocite:related -->"
     assert without_related(before) == b"<p>text</p>"
+
+
+def test_a_list_that_a_template_made_is_not_read() -> None:
+    before = b"<p>text</p><nav><a href=a>a</a></nav><NAV class=x data-cocite-list>\n<ul><li>x</ul></NAV><p>more</p>"
+    assert without_related(before) == b"<p>text</p><nav><a href=a>a</a></nav><p>more</p>"
+    unclosed = b"<nav data-cocite-list><p>text</p>"
+    assert without_related(unclosed) == unclosed
+    assert without_related(b"<nav data-cocite-list " * 100_000) == b"<nav data-cocite-list " * 100_000
     assert inserted(before, "<ol></ol>").count(b"<p>text</p>") == 1
 
 

@@ -45,7 +45,9 @@ MIN_PAGES_FOR_PROCESSES = 200
 CHUNK_PAGES = 32
 INSERTED_LIST = rb"<!--\s*cocite:related\s*-->(?:(?:(?!<!--\s*cocite:related\s*-->).)*?<!--\s*/cocite:related\s*-->)?"
 """The comment that marks a place, with the list that may already be there."""
-_LIST = re.compile(INSERTED_LIST, re.DOTALL | re.IGNORECASE)
+TEMPLATE_LIST = rb"<nav\b(?=[^<>]*?\sdata-cocite-list\b)[^<>]*+>(?:(?!<nav\b).)*?</nav\s*>"
+"""A list that a template has made from the data of an earlier run."""
+_LIST = re.compile(INSERTED_LIST + b"|" + TEMPLATE_LIST, re.DOTALL | re.IGNORECASE)
 _META = re.compile(r"<meta\s([^>]*\bcocite:[^>]*)>", re.IGNORECASE)
 
 
@@ -272,8 +274,8 @@ def read_page(content: bytes, address: str) -> SitePage:
 
 
 def without_related(content: bytes) -> bytes:
-    """A page without the list that was inserted before, which the owner did not write."""
-    return _LIST.sub(b"", content) if b"cocite:related" in content else content
+    """A page without the list of an earlier run, which the owner did not write."""
+    return _LIST.sub(b"", content) if b"cocite:related" in content or b"data-cocite-list" in content else content
 
 
 def digest_of(content: bytes, path: str) -> str:

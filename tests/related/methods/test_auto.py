@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import cocite
+from cocite.graph.clicks import add_clicks
+from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.related.methods.auto import PLACE
-from cocite.sources.records import Link, Page
+from cocite.results.ask import ask, question
+from cocite.sources.clicks import Trail
+from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
 from tests.graph.webs import make, page
 
@@ -23,7 +27,10 @@ DIRECTLY = {"best": 0}
 
 def scores(place: Path, pages: list[Page], url: str = U, **given: float | str) -> dict[str, float]:
     make(place / "web.cocite", pages)
-    web = Web(place / "web.cocite")
+    return related(Web(place / "web.cocite"), url, **given)
+
+
+def related(web: Web, url: str, **given: float | str) -> dict[str, float]:
     found = method("auto", given).relate(web, [web.graph.find(url)])
     return {web.graph.address(one): score for one, score in found.ranked(web.graph.in_degree)}
 
@@ -531,3 +538,30 @@ def test_several_pages(place: Path) -> None:
     make(place / "web.cocite", pages)
     found = cocite.open(place / "web.cocite").related([U, T], "auto", best=0)
     assert [answer.url for answer in found][:2] == [S, V]
+
+
+def test_clicks_count_beside_the_best_score_without_them(place: Path) -> None:
+    """s has one parent with u, t none. 5 clicks to t, 10 back to u, 20 sessions with t: 5 + 1 + 1 clicks."""
+    pages = [page(LISTS[0], U, S), page(LISTS[1], T), page(LISTS[2], V)]
+    without = scores(place, pages, **DIRECTLY)
+    most = max(without.values())
+    assert set(without) == {S, LISTS[0]}
+    trails = [Trail([U, T], [(0, 1)], 5), Trail([T, U], [(0, 1)], 10), Trail([U, V, T], [(0, 1), (1, 2)], 20)]
+    add_clicks(Graph(place / "web.cocite"), trails, ReadReport())
+    web = Web(place / "web.cocite")
+    found = related(web, U, **DIRECTLY)
+    assert found == pytest.approx({**without, V: 0.2 * most, T: 0.07 * most}, rel=1e-5)
+    assert related(web, U, **DIRECTLY, usage=0) == without
+    by_clicks = next(each for each in ask(web, question(web.graph, [U]), method("auto", DIRECTLY), 9) if each.url == V)
+    assert by_clicks.reasons[0].text == "People went from one to the other 20 times"
+
+
+def test_a_page_with_nothing_but_clicks(place: Path) -> None:
+    """u is on a list alone: its link is the best score, and three clicks 3 % of that. Damaged clicks count nothing."""
+    make(place / "web.cocite", [page(LISTS[0], U), page(LISTS[1], T)])
+    add_clicks(Graph(place / "web.cocite"), [Trail([U, T], [(0, 1)], 3)], ReadReport())
+    found = related(Web(place / "web.cocite"), U)
+    assert found[T] == pytest.approx(0.03 * found[LISTS[0]], rel=1e-5)
+    (steps,) = (place / "web.cocite" / "side").glob("clicks-*/steps.bin")
+    steps.write_bytes(b"")
+    assert T not in related(Web(place / "web.cocite"), U)

@@ -14,6 +14,7 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
                 + words · ln(e + different words of u's text) · cosine(words of u, words of s)
                 + context · c · in_degree(s)^popularity · cosine(context words of u, context words of s)
                 + ¼ if s is on u's host, and ¼ if it is the home page of its own,     if sections list u
+                + usage · clicks(u, s) · (max of all this)
 
 A section counts for what it has beyond chance: a page that everybody links to is listed with everything. Links that
 nobody has sorted are compared as a whole, by the cosine of two neighbourhoods. There each page is also a parent and a
@@ -40,17 +41,22 @@ and in-links are no independent votes: there the exponent is 0. Words count more
 without links or without text gets results from what there is. One with neither gets the addresses beside it on its
 host, by ¼ of the part of its path that they share. With several query pages, scores add up, after the number reached.
 
-docs/decisions/0050, 0051 and 0053 give the reason for each constant, and what did not help; docs/lab/portfolio.md shows
-what each is worth on every collection, and how well constants do on a collection that didn't choose them.
+If the store has clicks, a hundred of them are worth as much as the best score without. Clicks back and visits in one
+session count a part of a click, as in whats_related.
+
+docs/decisions/0045, 0050, 0051 and 0053 give the reason for each constant, and what did not help; docs/lab/portfolio.md
+shows what each is worth on every collection, and how well constants do on a collection that didn't choose them.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.errors import BadStore
 from cocite.kernels.hash_tables import MISSING, find_places
 from cocite.kernels.related import blend as kernels
 from cocite.kernels.related.likeness import Around
@@ -59,11 +65,12 @@ from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.likeness import Alike, LikenessParams, alike_pages, popularity, read_around
 from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
+from cocite.related.neighbourhood.usage import usage_around, usage_evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Merged, Numbered, Pages
 from cocite.web import Web
 from cocite.words.vectors import SharedTerms, Vectors
 
-LINK_PART, NAME_PART, TEXT_PART, CONTEXT_PART, PLACE_PART = range(5)
+LINK_PART, NAME_PART, TEXT_PART, CONTEXT_PART, PLACE_PART, USAGE_PART = range(PARTS := 6)
 """The parts of a score."""
 SAME_NAME = 0.15
 """The most that a page gets for its same-name pages."""
@@ -88,6 +95,8 @@ class Params(LikenessParams):
     words: float = parameter(0.7, "Weight of similar text", minimum=0, maximum=1000)
     context: float = parameter(0.6, "Weight of being listed in sections about the same things", minimum=0, maximum=1000)
     names: float = parameter(0.5, "Weight of a link to a same-name page, compared with the page", minimum=0, maximum=1)
+    usage: float = parameter(0.01, "Weight of a click, compared with the best score without clicks", minimum=0,
+                             maximum=1000)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,8 @@ class Blend:
     around: Sequence[Around]
     parts: Values
     in_section: Values  # for each query page a row: the part by common sections
-    alike: Sequence[Alike] = ()  # for each query page
+    alike: Sequence[Alike] = ()  # for each query page, as the following
+    used: Sequence[tuple[Pages, Values]] = ()  # pages that people visited before or after, and how many clicks that is
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
@@ -115,31 +125,51 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
     around = [read_around(view, page, same_name_pages(web, page, params), params) for page in pages]
     alike = [alike_pages(view, one, pages, params) for one in around]
     similar = [web.vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and web.vectors else []
-    some = [*(each.pages for each in alike), *similar]
+    used = []
+    with suppress(BadStore):  # damaged clicks are no reason to return nothing
+        used = [usage_around(web, page) for page in pages] if params.usage else []
+    some = [*(each.pages for each in alike), *similar, *(visited for visited, _ in used)]
     numbered = Numbered(sum(map(len, some)), *some)
     merged = view.merge(numbered.pages)
     in_section = np.zeros((len(pages), len(merged.pages)))
-    found = Blend(merged, numbered, around, np.zeros((5, *in_section.shape)), in_section, alike)
+    parts = np.zeros((PARTS, *in_section.shape))
+    found = Blend(merged, numbered, around, parts, in_section, alike, used)
     own = view.are_seeds(merged.pages, pages)
     for row, one in enumerate(around):
         parts, places = found.parts[:, row], merged.number[numbered.find(alike[row].pages)]
         in_section[row, places], parts[LINK_PART, places] = alike[row].in_section, alike[row].values
-        if web.vectors is None:
-            continue
-        if params.names:
-            named, candidates = parts[NAME_PART], kernels.Candidates(numbered.set, merged.number)
-            kernels.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section[row], named)
-            named[own] = 0
-            named *= SAME_NAME / max(float(named.max(initial=0)), MIN_SCORE)
-        add_words(web.vectors, view, one, merged.pages, parts, params)
-        parts[TEXT_PART, own] = parts[CONTEXT_PART, own] = 0
-        if in_section[row].any():
-            listed = np.flatnonzero(parts.sum(axis=0))
-            hosts, others = view.graph.units("host"), merged.pages[listed]
-            parts[PLACE_PART, listed] = PLACE * (hosts[others] == hosts[one.page])
-            parts[PLACE_PART, listed] += PLACE * (web.vectors.home[others] == 1)
-    enough = bool((found.parts[[LINK_PART, TEXT_PART, CONTEXT_PART]] > 0).any())
+        if web.vectors is not None:
+            add_texts(web.vectors, view, one, found, row, params)
+        parts[USAGE_PART] = params.usage * clicks_of(found, row) * (parts.sum(axis=0).max(initial=0) or 1.0)
+        parts[USAGE_PART, own] = 0
+    enough = bool((found.parts[[LINK_PART, TEXT_PART, CONTEXT_PART, USAGE_PART]] > 0).any())
     return found if enough else nearby_addresses(view, around), enough
+
+
+def clicks_of(blend: Blend, row: int) -> Values:
+    """The clicks of each candidate; those of near-duplicates are added up."""
+    clicks = np.zeros(len(blend.pages.pages))
+    for visited, counts in blend.used[row : row + 1]:
+        np.add.at(clicks, blend.pages.number[blend.numbered.find(visited)], counts)
+    return clicks
+
+
+def add_texts(vectors: Vectors, view: GraphView, around: Around, blend: Blend, row: int, params: Params) -> None:
+    """Set the parts by names, words and places."""
+    pages, parts, in_section = blend.pages.pages, blend.parts[:, row], blend.in_section[row]
+    own = view.are_seeds(pages, [one.page for one in blend.around])
+    if params.names:
+        named, candidates = parts[NAME_PART], kernels.Candidates(blend.numbered.set, blend.pages.number)
+        kernels.add_same_name(vectors.same_name, pages, candidates, in_section, named)
+        named[own] = 0
+        named *= SAME_NAME / max(float(named.max(initial=0)), MIN_SCORE)
+    add_words(vectors, view, around, pages, parts, params)
+    parts[TEXT_PART, own] = parts[CONTEXT_PART, own] = 0
+    if in_section.any():
+        listed = np.flatnonzero(parts.sum(axis=0))
+        hosts, others = view.graph.units("host"), pages[listed]
+        parts[PLACE_PART, listed] = PLACE * (hosts[others] == hosts[around.page])
+        parts[PLACE_PART, listed] += PLACE * (vectors.home[others] == 1)
 
 
 def same_name_pages(web: Web, page: int, params: Params) -> dict[int, float]:
@@ -183,7 +213,7 @@ def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:
     near -= {page for page in near if graph.alias_target(page) != page} | {one.page for one in around}
     merged = view.merge(np.array(sorted(near), np.uint32))
     shape = len(around), len(merged.pages)
-    found = Blend(merged, Numbered(0), around, np.zeros((5, *shape)), np.zeros(shape))
+    found = Blend(merged, Numbered(0), around, np.zeros((PARTS, *shape)), np.zeros(shape))
     paths = [graph.canonical(page).split("/") for page in merged.pages.tolist()]
     for row, one in enumerate(around):
         own = graph.canonical(one.page).split("/")
@@ -251,8 +281,8 @@ class AutoEvidence:
                 found.append([])
                 continue
             values = blend.parts[:, row, place].tolist()
-            links, named, words, by_context, by_place = values
-            total = max(links + named + words + by_context + by_place, MIN_SCORE)
+            links, named, words, by_context, by_place, by_usage = values
+            total = max(sum(values), MIN_SCORE)
             shares = [round(value / total, SHARE_DIGITS) for value in values]
             names: list[Evidence] = [kinds.SameName()] if page in same_name else []
             if not names and page in through:
@@ -264,8 +294,10 @@ class AutoEvidence:
                 if vectors is not None and vectors.home[page] == 1:
                     address.append(kinds.HomePage(share=round(PLACE / total, SHARE_DIGITS)))
             by_links = links > MAX_LINK_SHARE * (total - by_place)
-            links_only[i] = by_links and not (names or address or named)
+            links_only[i] = by_links and not (names or address or named or by_usage)
             parts: list[tuple[float, list[Evidence]]] = [(links, [kinds.ByLinks(share=shares[LINK_PART]), *names])]
+            if shares[USAGE_PART]:
+                parts.append((by_usage, [self._usage(row, place, shares[USAGE_PART])]))
             if named:
                 parts.append((named, self._same_name_listed(row, page, place, shares[NAME_PART])))
             if vectors is not None and (not by_links or names):
@@ -280,6 +312,12 @@ class AutoEvidence:
             parts.sort(key=lambda part: -part[0])
             found.append([each for value, some in parts if value > 0 for each in some] + address)
         return found, links_only
+
+    def _usage(self, row: int, place: int, share: float) -> Evidence:
+        """The clicks between a query page and a result."""
+        visited, merged = self.blend.used[row][0], self.blend.pages.number
+        others = visited[merged[self.blend.numbered.find(visited)] == place]
+        return usage_evidence(self.web, self.blend.around[row].page, others, share)
 
     def _listed_with(self, around: Around, pages: Pages) -> dict[int, int]:
         """Results that a list of a same-name page has, with that page: the first such list that counts."""

@@ -19,23 +19,21 @@ Dead pages are not results: those captured with status 404 or 410, and those of 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
 from cocite.parameters import parameter
-from cocite.related.evidence import ByLinks, Evidence, SimilarText, Usage
+from cocite.related.evidence import ByLinks, Evidence, SimilarText
 from cocite.related.methods import cocitation, proximity
 from cocite.related.neighbourhood.page_similarity import is_dead
 from cocite.related.neighbourhood.scores import NO_TIES, Explain, Scores, SeedScores, Values, combine_seeds, for_query
+from cocite.related.neighbourhood.usage import usage_around, usage_evidence
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of
 from cocite.web import Web
 from cocite.words.search import has_search
 from cocite.words.tfidf import more_like, page_words, strongest_words
 
-BACK_WEIGHT, SESSION_WEIGHT = 0.1, 0.05
-"""Weights of a click the other way, and of a visit in the same session, beside a click (docs/decisions/0043)."""
 BY_LINKS, BY_TEXT, BY_USAGE = "links", "words", "usage"
 
 
@@ -80,7 +78,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def parts_of(web: Web, page: int, params: Params) -> dict[str, KindShares]:
     """The scores of each kind of evidence for one query page, without kinds that have none."""
-    clicks, weights = usage(web, page) if params.usage else (NO_PAGES, NO_TIES)
+    clicks, weights = usage_around(web, page) if params.usage else (NO_PAGES, NO_TIES)
     found = {BY_USAGE: shares(page, clicks, weights, params.usage * float(weights.sum()))}
     if params.links:  # every page counts for itself, so that each has evidence of its own
         if params.near:
@@ -94,16 +92,6 @@ def parts_of(web: Web, page: int, params: Params) -> dict[str, KindShares]:
         pages, values = np.array([other for other, _ in hits], np.uint32), np.array([score for _, score in hits], float)
         found[BY_TEXT] = shares(page, pages, values, params.prior * params.words)
     return {kind: each for kind, each in found.items() if each is not None}
-
-
-def usage(web: Web, page: int) -> tuple[Pages, Values]:
-    """Pages by how people went between them and a page."""
-    after, before = web.clicks.after(page), web.clicks.before(page)
-    both = np.concatenate((after.pages, before.pages)).astype(np.uint32)
-    forward = after.steps + SESSION_WEIGHT * after.later
-    back = BACK_WEIGHT * before.steps + SESSION_WEIGHT * before.later
-    pages, at = np.unique(both, return_inverse=True)
-    return pages, np.bincount(at, np.concatenate((forward, back)), len(pages)).astype(np.float64)
 
 
 def shares(page: int, pages: Pages, values: Values, weight: float) -> KindShares | None:
@@ -148,18 +136,10 @@ class WhatsRelatedEvidence:
                 if kind == BY_LINKS:
                     found += [*links, ByLinks(share=share)]
                 elif kind == BY_USAGE:
-                    found.append(self._usage(seed, page, share))
+                    found.append(usage_evidence(self.web, seed, pages[pages == page], share))
                 else:
                     own = page_words(self.web.graph, page)
                     shared = tuple(word for word in words if word in own)
                     found.append(SimilarText(terms=shared, shared=len(shared), of=len(words), share=share))
             joined.append(found)
         return joined
-
-    def _usage(self, seed: int, page: int, share: float) -> Usage:
-        """The clicks between the query page and a page."""
-        after, before = self.web.clicks.after(seed), self.web.clicks.before(seed)
-        to, back = after.pages == page, before.pages == page
-        forward, of, backward = (ceil(steps.sum()) for steps in (after.steps[to], after.steps, before.steps[back]))
-        sessions = ceil(after.later[to].sum() + before.later[back].sum())
-        return Usage(forward=forward, of=of, back=backward, sessions=sessions, share=share)
