@@ -30,7 +30,7 @@ from research.next_page import Ranks, Steps, compare, measures, part_of, ranks_o
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PRIORS, WORDS = (5.0, 20.0, 60.0), (0.0, 0.1, 0.2, 0.5, 1.0)
-OTHERS = ("cocitation(chop=none)", "companion(unit=none, chop=none)")
+OTHERS = ("auto", "auto(usage=0)", "cocitation(chop=none)", "companion(unit=none, chop=none)")
 Relate = Callable[[int], Scores]
 
 

@@ -68,6 +68,12 @@ ARCHIVEBOX = [
     {"timestamp": "1600000001", "url": B, "title": "b", "tags": "x"},
     {"timestamp": "1600000002", "url": C, "title": "c", "tags": None},
 ]  # fmt: skip
+LISTED = [
+    {"history": {}, "schema": "Link", "sources": ["/archive/sources/1.txt"], "tags": f",{tags}", "timestamp": "1795.35",
+     "title": title, "updated": None, "url": url}
+    for url, title, tags in ((A, "a", "x,y"), (B, "b", "x"), (C, "c", ""))
+]  # fmt: skip
+"""What ArchiveBox 0.7 printed."""
 XML = f"""<?xml version="1.0" encoding="UTF-8" ?>
 <posts user="me"><post href="{A}" time="2020-01-02T03:04:05Z" description="a" extended="first" tag="x y" hash="1"/>
 <post href="{B}" description="b" extended="" tag="x"/><post href="{C}" description="c" extended="" tag=""/></posts>"""
@@ -89,7 +95,8 @@ EXPORTS = {
     "linkding.json": json.dumps(LINKDING), "karakeep.json": json.dumps(KARAKEEP, indent=2),
     "shaarli.json": json.dumps(SHAARLI), "pinboard.json": json.dumps(PINBOARD), "wallabag.json": json.dumps(WALLABAG),
     "index.json": json.dumps({"info": "ArchiveBox", "num_links": 3, "links": ARCHIVEBOX}, indent=4),
-    "list.json": json.dumps(ARCHIVEBOX),
+    "list.json": json.dumps(ARCHIVEBOX), "list-0.7.json": json.dumps(LISTED, indent=4),
+    "list-0.7-with-headers.json": json.dumps({"info": "by ArchiveBox", "links": LISTED, "meta": {}}, indent=4),
     "index.jsonl": "\n".join(json.dumps({**each, "bookmarked_at": "2020"}) for each in ARCHIVEBOX),
     "pinboard.xml": XML, "pocket.csv": POCKET, "raindrop.csv": RAINDROP,
     "netscape.html": NETSCAPE, "ril_export.html": POCKET_HTML,
@@ -117,7 +124,7 @@ def test_folders_and_tags_are_sections(tmp_path: Path, name: str) -> None:
     *articles, page = read(path)
     assert sections(page) == {"x": [A, B], "y": [A], None: [C]}
     assert sorted(link["text"] for link in page["links"]) == ["a", "a", "b", "c"]
-    if name not in ("wallabag.json", "index.json", "list.json", "index.jsonl", "pocket.csv", "ril_export.html"):
+    if not name.startswith(("wallabag", "index", "list", "pocket", "ril_export")):
         assert "first" in {link["context"] for link in page["links"] if link["url"] == A}
     assert len(articles) == (name == "wallabag.json")
     for article in articles:
@@ -131,6 +138,30 @@ def test_folders_with_tags(tmp_path: Path) -> None:
     path.write_text(f"""<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><H3>News</H3><DL><p>
         <DT><A HREF="{A}" TAGS="x">a</A><DT><A HREF="{B}">b</A></DL></DL>""")
     assert sections(read(path)[0]) == {"News": [A, B], "x": [A]}
+
+
+@pytest.mark.parametrize("first", ["bookmarks", "lists"])
+def test_lists_of_karakeep_have_names(tmp_path: Path, first: str) -> None:
+    """A bookmark has the numbers of its lists; the lists themselves may follow. Circles of lists end."""
+    lists = [
+        {"id": "c1", "name": "Birds", "icon": "x", "type": "manual", "query": None, "parentId": None},
+        {"id": "c2", "name": "Owls", "parentId": "c1"},
+        {"id": "c3", "name": "Loop", "parentId": "c3"},
+    ]
+    content = {"type": "link", "url": A}
+    bookmark = {
+        "createdAt": 1,
+        "title": "a",
+        "tags": ["x"],
+        "lists": ["c2", "c3", "c9"],
+        "content": content,
+        "note": None,
+    }
+    both = {"bookmarks": [bookmark], "lists": lists}
+    path = tmp_path / "karakeep.json"
+    path.write_text(json.dumps({first: both.pop(first), **both}))
+    (page,) = read(path)
+    assert page["headings"] == ["Birds / Owls", " / ".join(["Loop"] * 8), "c9", "x"]
 
 
 def test_damage_is_counted(tmp_path: Path) -> None:

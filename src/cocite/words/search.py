@@ -24,6 +24,7 @@ from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over
 from cocite.graph.store import Graph
 from cocite.words.changes import ChangedPages
 from cocite.words.documents import FIELDS, document, documents
+from cocite.words.index_process import index_process, is_worth_a_process
 from cocite.words.keywords import KEYWORDS
 from cocite.words.stored import Arrays, OpenedWords, WordData
 from cocite.words.tokens import Clause, analyzer, forms, words_of
@@ -73,9 +74,13 @@ def renew_search(
         for kind in (SEARCH, VECTORS):
             drop_side(graph, kind.name, f"the {kind.title}")
         return None
-    for kind in (SEARCH, VECTORS):
-        if not followed(kind, graph, changes):
-            kind.build(graph, progress=progress, memory=memory)
+    anew = [kind for kind in (SEARCH, VECTORS) if not followed(kind, graph, changes)]
+    if len(anew) == 2 and is_worth_a_process(graph):
+        with index_process(path, memory // 2) as process:
+            VECTORS.build(graph, progress=progress, memory=memory // 2)
+            anew = [] if process.wait() == 0 else [SEARCH]  # which says what is wrong
+    for kind in anew:
+        kind.build(graph, progress=progress, memory=memory)
     return SEARCH.open(graph, False)
 
 

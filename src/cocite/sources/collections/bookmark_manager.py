@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, GroupedLinks, list_address, shortened
+from cocite.sources.collections.link_list import (
+    MAX_CONTEXT,
+    MAX_HEADING_FOLDERS,
+    MAX_TEXT,
+    GroupedLinks,
+    list_address,
+    shortened,
+)
 from cocite.sources.compressed import HEAD_BYTES, head, open_bytes, open_lines
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.json_items import json_items
@@ -63,6 +70,22 @@ def _karakeep(item: dict[str, Any]) -> Saved:
     return Saved(_text(link.get("url")), _text(item.get("title")), _text(item.get("note")), groups)
 
 
+def _karakeep_lists(path: Path) -> dict[str, str]:
+    """The lists of an export by their numbers, which its bookmarks have: names, with those of the lists around them."""
+    found = dict[str, tuple[str, str]]()
+    for item in json_items(path, ReadReport(), "lists"):  # damage is counted with the bookmarks
+        if isinstance(item, dict) and (number := _text(item.get("id"))):
+            found[number] = _text(item.get("name")), _text(item.get("parentId"))
+    names = dict[str, str]()
+    for number in found:
+        parts, at = list[str](), number
+        while at in found and len(parts) < MAX_HEADING_FOLDERS:
+            name, at = found[at]
+            parts.insert(0, name)
+        names[number] = " / ".join(filter(None, parts))
+    return names
+
+
 def _shaarli(item: dict[str, Any]) -> Saved:
     return Saved(
         _text(item.get("url")), _text(item.get("title")), _text(item.get("description")), _names(item.get("tags"))
@@ -92,7 +115,7 @@ class _Json(NamedTuple):
     saved: Callable[[dict[str, Any]], Saved]
 
 
-_ARCHIVEBOX = re.compile(rb'"(?:archive_path|bookmarked_at|bookmarked_date|base_url)"')
+_ARCHIVEBOX = re.compile(rb'"(?:archive_path|bookmarked_at|bookmarked_date|base_url)"|"schema":\s*"(?:Link|Snapshot)"')
 _JSON = (
     _Json(rb"\{", (b'"results"', b'"tag_names"', b'"url"'), ("results",), _linkding),
     _Json(rb"\[", (b'"tag_names"', b'"url"'), (), _linkding),
@@ -176,9 +199,10 @@ def _saved(path: Path, start: bytes, report: ReadReport) -> Iterator[Saved]:
     elif _is_snapshots(start):
         yield from _from_lines(path, report)
     elif (kind := _json_kind(start)) is not None:
+        lists = _karakeep_lists(path) if kind.saved is _karakeep else {}
         for item in json_items(path, report, *kind.keys):
             if isinstance(item, dict) and (saved := kind.saved(item)).url:
-                yield saved
+                yield saved._replace(groups=tuple(lists.get(name, name) for name in saved.groups))
             else:
                 report.read["item without an address"] += 1  # notes and pictures, too
     else:

@@ -42,7 +42,7 @@ def properties(text: str) -> dict[str, list[str]]:
     """The aliases (`alias`) and tags (`tag`) that a note begins with, in YAML or as Logseq writes them."""
     head, found = text[:MAX_HEAD], dict[str, list[str]]()
     front = _FRONT.match(head)
-    lists = [*(_YAML_LIST.finditer(front[1]) if front else ()), *_LOGSEQ_LIST.finditer(head)]
+    lists = [*(_YAML_LIST.finditer(front[1]) if front else ()), *(_LOGSEQ_LIST.finditer(head) if "::" in head else ())]
     for each in lists:
         items = (item.strip().removeprefix("- ").strip("[]\"'# \t") for item in _ITEM.findall(each[2]))
         found.setdefault(each[1].lower(), []).extend(filter(None, items))
@@ -63,8 +63,12 @@ class Notes:
         self._index()
 
     def _read_aliases(self, path: str) -> list[str]:
-        with (self.folder / path).open(encoding="utf-8", errors="replace") as file:
-            return properties(file.read(MAX_HEAD)).get("alias", [])
+        with (self.folder / path).open("rb") as file:
+            head = file.read(4 * MAX_HEAD)
+        if b"alias" not in head.lower():
+            return []
+        text = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return properties(text[:MAX_HEAD]).get("alias", [])
 
     def _index(self) -> None:
         paths = sorted(self.aliases, key=lambda path: (len(path), path))
@@ -100,7 +104,8 @@ class Notes:
         name = name.strip().removesuffix(".md").strip("/")
         if not name or name.startswith(("http:", "https:")):
             return None
-        near = posixpath.join(posixpath.dirname(note), f"{name}.md")
+        folder = note[: note.rfind("/") + 1]
+        near = f"{folder}{name}.md"
         path = self._paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
         path = path or self._names.get(_key(name))
         if path is None:
@@ -138,4 +143,4 @@ def _names(path: str) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+    return name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
