@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Lists, read_list
 from cocite.kernels.hash_tables import NumberedSet, add_member
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 
 
 class WalkedLinks(NamedTuple):
@@ -37,7 +37,7 @@ class WalkState(NamedTuple):
     amounts: NDArray[np.float64]
 
 
-@inline
+@lean_inline
 def degree_of(links, page):
     """The number of links that a walk may follow from a page."""
     return np.int64(links.first.degree[page]) + (np.int64(links.second.degree[page]) if links.both else np.int64(0))
@@ -50,7 +50,8 @@ def push(followed, restart, least, state, count, head, end, tail):
     The pages queue[head:end] are those of this round, and queue[end:tail] those of the next.
     """
     found, ranks, rests, origin, waiting, queue, amounts = state
-    links, size = np.empty(1024, np.uint32), np.int64(len(queue))
+    first, second, both = followed  # once: taking a list out of a tuple counts references to all its arrays
+    links, none, size = np.empty(1024, np.uint32), np.empty(0, np.uint32), np.int64(len(queue))
     while head != tail:
         if head == end:
             end = tail
@@ -71,10 +72,10 @@ def push(followed, restart, least, state, count, head, end, tail):
             continue
         if degree > len(links):
             links = np.empty(2 * degree, np.uint32)
-        some = read_list(followed.first, page, links, links[:0])
+        some = read_list(first, page, links, none)
         more = np.int64(0)
-        if followed.both and some >= 0:
-            more = read_list(followed.second, page, links[some:], links[:0])
+        if both and some >= 0:
+            more = read_list(second, page, links[some:], none)
         if some < 0 or more < 0:
             return np.int64(DAMAGED), head, end, tail
         share = (1.0 - restart) * rest / degree
