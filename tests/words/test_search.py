@@ -210,6 +210,20 @@ def test_ready_search_builds_the_index_only_if_needed(own: Graph) -> None:
     assert ready_search(own).search("falcon", 3).hits == open_search(own).search("falcon", 3).hits
 
 
+def test_a_process_of_its_own_makes_the_same_index(own: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it fails, this process makes the index, or says why it can't."""
+    queries = ("password manager", "python", "notes", "example")
+    expected = [build_search(own).search(query, 10) for query in queries]
+    monkeypatch.setattr(module, "MIN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(module, "usable_cores", lambda: 2)
+    for executable in (sys.executable, shutil.which("false") or "/bin/false"):
+        renew_search(own.path, wanted=False)
+        monkeypatch.setattr(sys, "executable", executable)
+        assert renew_search(own.path, wanted=True) is not None
+        made = open_search(own)
+        assert [made.search(query, 10) for query in queries] == expected
+
+
 def test_damage_is_reported(own: Graph) -> None:
     files = sorted(file for file in open_search(own).side.folder.iterdir() if file.suffix != ".lock")
     assert len(files) > 5

@@ -6,6 +6,8 @@ between them (`node.js`, `wi-fi`, a run of Han characters) are a phrase.
 
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +24,9 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, no_progress, read_current
 from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over
 from cocite.graph.store import Graph
+from cocite.system import usable_cores
 from cocite.words.changes import ChangedPages
 from cocite.words.documents import FIELDS, document, documents
-from cocite.words.index_process import index_process, is_worth_a_process
 from cocite.words.keywords import KEYWORDS
 from cocite.words.stored import Arrays, OpenedWords, WordData
 from cocite.words.tokens import Clause, analyzer, forms, words_of
@@ -34,6 +36,7 @@ OTHER_WORD_DATA = ("keywords", "relevance", "vectors")  # other side data with w
 MEMORY_BYTES = 1 << 30  # memory to make an index, about
 POPULARITY = 0.3  # weight of popularity, see `prior`
 MIN_HEAP_BYTES, MAX_HEAP_BYTES = 15 << 20, 1 << 30  # bounds of tantivy for what it hasn't written yet
+MIN_PROCESS_BYTES = 2 << 20  # compressed texts; an index of fewer takes less time than a process takes to start
 MAX_CHECKED_BYTES = 256 << 20  # larger indexes are opened without reading all their bytes
 MAX_TIED_PAGES = 1 << 17  # pages of equal score whose order is exact
 MAX_CHARACTERS = 2000
@@ -82,6 +85,24 @@ def renew_search(
     for kind in anew:
         kind.build(graph, progress=progress, memory=memory)
     return SEARCH.open(graph, False)
+
+
+def is_worth_a_process(graph: Graph) -> bool:
+    """Whether a second process would make words sooner."""
+    texts = sum(len(graph.array(f"{name}.data")) for name in ("text", "anchors", "contexts"))
+    return texts >= MIN_PROCESS_BYTES and usable_cores() > 1 and bool(sys.executable)
+
+
+@contextmanager
+def index_process(path: Path, memory: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that makes the index, since both kinds take much Python. It ends with this one, or with the block."""
+    command = [sys.executable, "-P", "-m", "cocite.words.index_process", str(path.absolute()), str(memory)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def followed(kind: WordData[Any], graph: Graph, changes: dict[str, ChangedPages | None]) -> bool:
