@@ -2,10 +2,13 @@
 
     scipy       cocitation + coupling, linkers weighed 1/ln(2 + degree), each side divided by the root of both degrees
     jaccard     shared neighbours ÷ all neighbours, whichever way the links go
+    neighbours  the number of shared neighbours
+    adamic      shared neighbours, each 1 / ln(its neighbours) (Adamic & Adar 2003)
     pagerank    personalised PageRank, restart 0.15, by scikit-network on the links in both directions
     rp3beta     a walk from page to section to page, divided by popularity^0.6 (Paudel et al. 2017); pages without
                 sections are one section
     tfidf       cosine of titles and texts, sublinear counts, words of up to half of the pages
+    bm25        the words of titles and texts as a query, k1 = 1.2, b = 0.75
 
 Each is a function of a store and a number of pages that returns a row of scores for every page asked.
 """
@@ -26,6 +29,7 @@ from cocite.words.tokens import words_of
 CHUNK_PAGES = 64
 RESTART = 0.15
 POPULARITY = 0.6
+BM25 = 1.2, 0.75
 
 
 class Matrices:
@@ -57,6 +61,15 @@ class Matrices:
     @cached_property
     def words(self) -> sp.csr_matrix:
         """Unit vectors of the words of titles and texts."""
+        counts = self.counts.copy()
+        counts.data = 1 + np.log(counts.data)
+        pages = np.maximum(1, np.asarray((counts > 0).sum(axis=0)).ravel())
+        rarity = np.where(2 * pages > len(self.graph), 0, np.log(len(self.graph) / pages))
+        return unit(counts @ sp.diags(rarity))
+
+    @cached_property
+    def counts(self) -> sp.csr_matrix:
+        """How often each word is in the title and text of a page."""
         numbers: dict[str, int] = {}
         rows, columns = [], []
         for page in range(len(self.graph)):
@@ -64,11 +77,7 @@ class Matrices:
             found = [numbers.setdefault(word, len(numbers)) for word in words_of(text)]
             rows += [page] * len(found)
             columns += found
-        counts = sp.csr_matrix((np.ones(len(rows)), (rows, columns)), (len(self.graph), len(numbers)))
-        counts.data = 1 + np.log(counts.data)
-        pages = np.maximum(1, np.asarray((counts > 0).sum(axis=0)).ravel())
-        rarity = np.where(2 * pages > len(self.graph), 0, np.log(len(self.graph) / pages))
-        return unit(counts @ sp.diags(rarity))
+        return sp.csr_matrix((np.ones(len(rows)), (rows, columns)), (len(self.graph), len(numbers)))
 
     def _ones(self, rows: NDArray[Any], columns: NDArray[Any], height: int) -> sp.csr_matrix:
         found = sp.csr_matrix((np.ones(len(rows)), (rows.astype(int), columns.astype(int))), (height, len(self.graph)))
@@ -112,6 +121,19 @@ def jaccard(found: Matrices, pages: Sequence[int]) -> Iterator[NDArray[np.float6
         yield shared / np.maximum(1, degree[page] + degree - shared)
 
 
+def neighbours(found: Matrices, pages: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+    """Shared neighbours."""
+    both = ((found.links + found.links.T) > 0).astype(float).tocsr()
+    yield from rows_of(both, both, pages)
+
+
+def adamic(found: Matrices, pages: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+    """Shared neighbours, those with few neighbours more."""
+    both = ((found.links + found.links.T) > 0).astype(float).tocsr()
+    degree = np.asarray(both.sum(axis=1)).ravel()
+    yield from rows_of(both, (sp.diags(1 / np.log(np.maximum(2, degree))) @ both).tocsr(), pages)
+
+
 def pagerank(found: Matrices, pages: Sequence[int]) -> Iterator[NDArray[np.float64]]:
     """Personalised PageRank on the links in both directions."""
     from sknetwork.ranking import PageRank
@@ -134,8 +156,21 @@ def tfidf(found: Matrices, pages: Sequence[int]) -> Iterator[NDArray[np.float64]
     yield from rows_of(found.words, found.words.T.tocsr(), pages)
 
 
+def bm25(found: Matrices, pages: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+    """Every page as a query."""
+    counts, (k1, b) = found.counts.tocoo(), BM25
+    with_word = np.bincount(counts.col, minlength=counts.shape[1])
+    rarity = np.log(1 + (len(found.graph) - with_word + 0.5) / (with_word + 0.5))
+    lengths = np.asarray(found.counts.sum(axis=1)).ravel()
+    norm = k1 * (1 - b + b * lengths / max(1.0, float(lengths.mean())))
+    values = rarity[counts.col] * counts.data * (k1 + 1) / (counts.data + norm[counts.row])
+    weighed = sp.csr_matrix((values, (counts.row, counts.col)), counts.shape)
+    yield from rows_of(found.counts, weighed.T.tocsr(), pages)
+
+
 RIVALS: dict[str, Callable[[Matrices, Sequence[int]], Iterator[NDArray[np.float64]]]] = {
     "scipy": scipy_baseline, "jaccard": jaccard, "pagerank": pagerank, "rp3beta": rp3beta, "tfidf": tfidf,
+    "neighbours": neighbours, "adamic": adamic, "bm25": bm25,
 }  # fmt: skip
 
 

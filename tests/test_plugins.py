@@ -96,7 +96,7 @@ print(cocite.open("web.cocite").orphans().orphans)
 """
 
 
-def test_the_example_adds_a_source_a_method_a_rank_and_an_operation(folder: Path) -> None:
+def test_the_example_adds_a_source_a_method_with_reasons_a_rank_and_an_operation(folder: Path) -> None:
     ran, _ = ask(
         folder, "plugins --json", "build favourites.addresses more.addresses -o web.cocite",
         "related a.example -m 'jaccard(parents=5)' --json", "methods", "rank --by in_links --json", "orphans --json",
@@ -115,6 +115,10 @@ def test_the_example_adds_a_source_a_method_a_rank_and_an_operation(folder: Path
     assert [(each["url"], each["score"]) for each in json.loads(related)["answers"]] == [
         ("https://b.example/", 1.0), ("https://c.example/", 0.5)
     ]  # fmt: skip
+    reason = json.loads(related)["answers"][1]["reasons"][0]
+    assert reason == {
+        "kind": "parents in common", "count": 1, "of": 2, "text": "1 of their 2 parents link to both"
+    }  # fmt: skip
     assert "jaccard" in methods
     assert json.loads(ranked)["top"][0]["value"] == 2
     assert len(json.loads(orphans)["orphans"]) == 2
