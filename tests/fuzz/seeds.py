@@ -130,6 +130,19 @@ FILES: dict[str, SourceFile] = {
     "bibtex": SourceFile("references", "library.bib", (
         b'@article{a,\n title = {T {\\"o} \\ss},\n doi = "10.1000/a", year = 2019, keywords = {x, y} # "z"\n}\n',
     )),
+    "karakeep": SourceFile("bookmark-manager", "karakeep.json", (
+        b'{"bookmarks": [{"createdAt": 1, "title": "a", "tags": ["x"], "lists": ["l"], "note": null,'
+        b' "content": {"type": "link", "url": "https://a.example/"}}],'
+        b' "lists": [{"id": "l", "name": "n", "parentId": "l"}]}',
+    )),
+    "archivebox": SourceFile("bookmark-manager", "list.json", (
+        b'[{"history": {}, "schema": "Link", "tags": "x,y", "timestamp": "1.2", "title": "a", "url": "https://a.example/"}]',
+        b'{"archive_path": "archive/1", "url": "https://a.example/", "title": "a", "tags": "x"}\n',
+    )),
+    "openalex.parquet": SourceFile("openalex", "works.parquet", (
+        parquet(id="https://openalex.org/W1", title="a", referenced_works=["https://openalex.org/W2"]),
+    )),
+    "edges.parquet": SourceFile("edges", "links.parquet", (parquet(source="a.example", target="b.example"),)),
     "zotero": SourceFile("references", "library.rdf", (
         b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:z="http://www.zotero.org/namespaces/export#"'
         b' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:t="http://purl.org/dc/terms/">'
@@ -173,6 +186,10 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "url": (b"https://www.Example.com:443/a/../b/index.html?utm_source=x&id=1#top", "http://bücher.example/ä%C3%A4".encode()),
     "html": (b"<title>t</title><base href=/x/><h2>h</h2><ul><li><a href=a rel=nofollow>a</a><nav><a href=//b>",),
     **{name: file.examples for name, file in FILES.items()},
+    "vault": (
+        b"---\naliases: [x, y]\ntags:\n  - t/u\n---\n# T\n[[c#h|C]] ![[d]] [[../a b]] #v `[[c]]` [e](c.md) https://e.example\n",
+        b"alias:: x, y\ntags:: #t\n- [[c]]\n\t- **[[d]]** | a | b |\n",
+    ),
     "bvgraph": (bvgraph([[1, 2, 3, 4, 5], [0, 2, 3, 4, 5], [7], [], [0, 1, 2, 3, 6], [4], [5, 7], [6]]),),
     "hints": (
         b"<urlset><url><loc>https://a.example/</loc><lastmod>2024-01-02</lastmod></url></urlset>",

@@ -63,6 +63,16 @@ def file_of(kind: str, name: str) -> Target:
     return read
 
 
+def vault(data: bytes) -> None:
+    """A note of a vault, beside another one that links to it."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        notes = Path(folder) / "notes"
+        (notes / ".obsidian").mkdir(parents=True)
+        (notes / "a b.md").write_bytes(data)
+        (notes / "c.md").write_text("---\naliases: [d]\n---\n[[a b]]", encoding="utf-8")
+        consume(notes, "markdown")
+
+
 def bvgraph(data: bytes) -> None:
     """The first two bytes say how many nodes and arcs are promised; the others are the bits."""
     if len(data) < 3:
@@ -142,6 +152,7 @@ TARGETS: dict[str, Target] = {
     "visits": visits,
     "hints": hints,
     **{name: file_of(file.kind, file.name) for name, file in FILES.items()},
+    "vault": vault,
     "bvgraph": bvgraph,
     "request": request,
     "kernels": kernels,

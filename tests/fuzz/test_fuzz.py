@@ -26,7 +26,7 @@ from tests.fuzz.seeds import FILES, SEEDS
 from tests.fuzz.targets import TARGETS
 from tests.graph.webs import examples
 
-READS_FILES = {*FILES, "bvgraph"}
+READS_FILES = {*FILES, "bvgraph", "vault"}
 FUZZED_APART = {"html", "webgraph", "crawl", "sql"}
 """Kinds of sources with targets of their own; the crawler, which reads HTML; SQL, which the user writes."""
 

@@ -22,7 +22,6 @@ from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
 
 MAX_ENTRY = 1 << 20  # characters of a BibTeX entry
 MAX_ABSTRACT = 100_000
-MAX_ABSTRACTS = 100 << 20  # characters of all abstracts of an RDF file
 MAX_REFERENCES = 1_000_000  # of one library
 NO_ADDRESS = "reference without an address (DOI or URL)"
 
@@ -227,21 +226,14 @@ def _plain(text: str) -> str:
 
 
 def _from_rdf(path: Path, report: ReadReport) -> Iterator[Reference]:
-    """The items of a library. Their collections come after them, so that all are read first."""
-    reader = _RdfReader(path.name)
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = reader.characters, reader.refuse
-    with open_bytes(path, report) as stream:
-        try:
-            for _ in parse_chunks(parser, stream, _MAX_TAG):
-                pass  # all items are kept until their collections are known
-        except XML_ERRORS as error:
-            report.skip("damaged XML: read up to the damage", f"{path.name}: {error}")
-    for key, item in reader.items.items():
-        related = dict.fromkeys(reader.items[there].url for there in item.related if there in reader.items)
-        groups = (*reader.collections.get(key, ()), *item.groups)
+    """The items of a library. It is read twice: collections and related items may come after an item."""
+    first, urls = _RdfReader(path.name), dict[str, str]()
+    for key, item in first.read(path, ReadReport()):
+        if len(urls) < MAX_REFERENCES:
+            urls[key] = item.url
+    for key, item in _RdfReader(path.name).read(path, report):
+        related = dict.fromkeys(urls.get(there, "") for there in item.related)
+        groups = (*first.collections.get(key, ()), *item.groups)
         yield item._replace(groups=groups, related=tuple(url for url in related if url and url != item.url))
 
 
@@ -250,14 +242,29 @@ class _RdfReader:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.items: dict[str, Reference] = {}
-        self.left = MAX_ABSTRACTS
+        self.items: list[tuple[str, Reference]] = []  # since the last chunk, by their keys
+        self.count = 0
         self.collections: dict[str, list[str]] = {}  # the names of an item's collections, by its key
         self.open: list[str] = []
         self.key = ""
         self.fields: dict[str, list[str]] = {}
         self.collected: list[str] = []
         self.length = 0
+
+    def read(self, path: Path, report: ReadReport) -> Iterator[tuple[str, Reference]]:
+        """Yield the items of a library by their keys; afterwards `collections` is complete."""
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
+        parser.CharacterDataHandler, parser.EntityDeclHandler = self.characters, self.refuse
+        with open_bytes(path, report) as stream:
+            try:
+                for _ in parse_chunks(parser, stream, _MAX_TAG):
+                    yield from self.items
+                    self.items.clear()
+            except XML_ERRORS as error:
+                yield from self.items
+                report.skip("damaged XML: read up to the damage", f"{path.name}: {error}")
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         self.open.append(tag)
@@ -296,21 +303,16 @@ class _RdfReader:
         if tag.endswith("Collection"):
             for there in fields.get(f"{_TERMS} hasPart@", ()):
                 self.collections.setdefault(there, []).append(title)
-        elif title and not tag.endswith(("Attachment", "Memo", "Journal")) and len(self.items) < MAX_REFERENCES:
+        elif title and not tag.endswith(("Attachment", "Memo", "Journal")):
             identifiers = [*fields.get(f"{_DC} identifier", ()), key]
             doi = next((each for each in identifiers if _DOI.match(each)), "")
             url = next((each for each in identifiers if each.lower().startswith(("http://", "https://"))), "")
-            self.items[key or f"#{len(self.items)}"] = Reference(
-                _address(doi, url), title[:MAX_TEXT], self.room(first.get(f"{_TERMS} abstract", "")),
+            self.count += 1
+            self.items.append((key or f"#{self.count}", Reference(
+                _address(doi, url), title[:MAX_TEXT], first.get(f"{_TERMS} abstract", "")[:MAX_ABSTRACT],
                 _date(first.get(f"{_DC} date", "")), tuple(fields.get(f"{_DC} subject", ())),
                 tuple(fields.get(f"{_DC} relation@", ())),
-            )  # fmt: skip
-
-    def room(self, abstract: str) -> str:
-        """As much of an abstract as there is room for: all items are kept until the whole file is read."""
-        kept = abstract[: min(MAX_ABSTRACT, self.left)]
-        self.left -= len(kept)
-        return kept
+            )))  # fmt: skip
 
     def refuse(self, name: str, *rest: object) -> None:
         raise BadSource(f"{self.name} declares XML entities, which RDF doesn't need: remove its <!DOCTYPE …>")
