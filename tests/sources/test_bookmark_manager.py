@@ -88,6 +88,12 @@ NETSCAPE = f"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <DT><A HREF="{B}" ADD_DATE="1" TAGS="x">b</A>
 <DT><A HREF="{C}" ADD_DATE="1" TAGS="">c</A>
 </DL><p>"""
+LINKDING_HTML = "\n\r".join([
+    "<!DOCTYPE NETSCAPE-Bookmark-file-1>", "<TITLE>Bookmarks</TITLE>", "<H1>Bookmarks</H1>", "<DL><p>",
+    f'<DT><A HREF="{A}" ADD_DATE="1" PRIVATE="1" TOREAD="0" TAGS="x,y,linkding:archived">a</A>', "<DD>first",
+    f'<DT><A HREF="{B}" ADD_DATE="1" PRIVATE="1" TOREAD="0" TAGS="x">b</A>',
+    f'<DT><A HREF="{C}" ADD_DATE="1" PRIVATE="0" TOREAD="1" TAGS="linkding:archived">c</A>', "</DL><p>",
+])  # fmt: skip
 POCKET_HTML = f"""<!DOCTYPE html><html><head><title>Pocket Export</title></head><body><h1>Unread</h1><ul>
 <li><a href="{A}" time_added="1" tags="x,y">a</a></li><li><a href="{B}" time_added="1" tags="x">b</a></li></ul>
 <h1>Read Archive</h1><ul><li><a href="{C}" time_added="1" tags="">c</a></li></ul></body></html>"""
@@ -99,7 +105,7 @@ EXPORTS = {
     "list-0.7-with-headers.json": json.dumps({"info": "by ArchiveBox", "links": LISTED, "meta": {}}, indent=4),
     "index.jsonl": "\n".join(json.dumps({**each, "bookmarked_at": "2020"}) for each in ARCHIVEBOX),
     "pinboard.xml": XML, "pocket.csv": POCKET, "raindrop.csv": RAINDROP,
-    "netscape.html": NETSCAPE, "ril_export.html": POCKET_HTML,
+    "netscape.html": NETSCAPE, "linkding.html": LINKDING_HTML, "ril_export.html": POCKET_HTML,
 }  # fmt: skip
 
 

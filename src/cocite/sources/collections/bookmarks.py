@@ -27,6 +27,7 @@ from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport
 
 # No < inside a tag: no two scans overlap, so time is linear whatever the file holds. Quotation marks are optional.
+ARCHIVED = "linkding:archived"  # a state that linkding writes among the tags
 _TOKEN = re.compile(
     r"<(/?)(dl|dt|dd|h1|h3|a|title)(?=[\s/>])((?>[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+|[^<>]*+)>", re.IGNORECASE
 )
@@ -79,7 +80,8 @@ def _parse(text: str, folders: FolderPage) -> None:
         elif name == "a" and not closing:
             given = attributes(token[3])
             link = given.get("href", ""), _plain(text, token.end(), end, MAX_TEXT)
-            tags = given.get("tags", "").split(",")[:MAX_GROUPS_PER_LINK] if given.get("tags", "").strip(" ,") else []
+            tags = [tag for tag in given.get("tags", "").split(",") if tag.strip() and tag != ARCHIVED]
+            del tags[MAX_GROUPS_PER_LINK:]
         elif name == "h3" and not closing:
             folder = _plain(text, token.end(), end, MAX_TEXT)
         elif name in ("h1", "title") and not closing:
