@@ -8,7 +8,8 @@ It starts `cocite serve` on loopback and measures its capacity: questions a seco
 page. An honest client then asks a tenth of that, first alone, then beside hostile clients, then alone again. Hostile
 clients send three times the capacity of expensive questions, and beside them idle and slow connections, huge requests,
 HEAD and pipelined requests. Every kind of client has an address of its own (127.0.0.2 and on: Linux). Hostile clients
-are another process, of a lower priority: they stand for other machines. Give it the whole machine.
+are another process, of a lower priority: they stand for other machines. What they take from the server's cores shows
+beside a burner: a process that uses as much processor time and never talks to the server. Give it the whole machine.
 """
 
 from __future__ import annotations
@@ -203,9 +204,20 @@ async def hostile(
 
 
 def attack(into: Any, *args: Any) -> None:
-    """In a process of its own: all hostile clients; what they got goes into a queue."""
+    """In a process of its own: all hostile clients; what they got, and the cores they used, go into a queue."""
     os.nice(HOSTILE_NICE)
-    into.put(asyncio.run(hostile(*args)))
+    began = time.perf_counter(), time.process_time()
+    got = asyncio.run(hostile(*args))
+    into.put((got, (time.process_time() - began[1]) / (time.perf_counter() - began[0])))
+
+
+def burn(cores: float, seconds: float) -> None:
+    """In a process of its own: use as much of a core as the hostile clients did, without a word to the server."""
+    os.nice(HOSTILE_NICE)
+    began = time.perf_counter()
+    while (passed := time.perf_counter() - began) < seconds:
+        if time.process_time() > cores * passed:
+            time.sleep(0.001)
 
 
 @asynccontextmanager
@@ -238,6 +250,7 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
     urls = [web.graph.address(page) for page in pages[:20_000]]
     del web
     targets = (f"/api/related?url={quote(url, safe='')}&k={k}" for k in range(10, 1000) for url in urls)
+    context = multiprocessing.get_context("spawn")
     async with serving(store, log) as (port, process):
         await Client(port, HONEST).at_rate(targets, 20, 20)  # warm
         if not capacity:
@@ -255,8 +268,7 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
         await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
         watching, turns = asyncio.create_task(watch()), {}
         for kinds in [(kind,) for kind in KINDS] if each else [KINDS]:
-            honest, before = Client(port, HONEST), sum(process.cpu_times()[:2])
-            context = multiprocessing.get_context("spawn")
+            honest, beside, before = Client(port, HONEST), Client(port, HONEST), sum(process.cpu_times()[:2])
             into = context.Queue()
             args = (into, port, urls, HOSTILE_FACTOR * capacity, 60 * minutes, kinds)
             attackers = context.Process(target=attack, args=args)
@@ -264,10 +276,14 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
             await asyncio.sleep(2)  # they start
             await honest.at_rate(targets, rate, 60 * minutes - 2)
             used = (sum(process.cpu_times()[:2]) - before) / minutes / 60
-            got = await asyncio.to_thread(into.get)
+            got, burnt = await asyncio.to_thread(into.get)
             attackers.join()
-            turns[" ".join(kinds)] = honest, used, got
             await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
+            burner = context.Process(target=burn, args=(burnt, max(20.0, 6 * minutes)))
+            burner.start()
+            await beside.at_rate(targets, rate, max(20.0, 6 * minutes))
+            burner.join()
+            turns[" ".join(kinds)] = honest, beside, used, burnt, got
         watching.cancel()
     third = len(memory) // 3
     return {
@@ -276,9 +292,12 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
         "attacked": {
             kinds: {
                 **honest.seen.row(), "p99_ratio": round(honest.seen.quantile(0.99) / quiet.seen.quantile(0.99), 2),
-                "server_cores": round(used, 2), "hostile": {source: dict(counts) for source, counts in got.items()},
+                "p99_ratio_to_burner": round(honest.seen.quantile(0.99) / beside.seen.quantile(0.99), 2),
+                "server_cores": round(used, 2), "hostile_cores": round(burnt, 2),
+                "beside_a_burner": beside.seen.row(),
+                "hostile": {source: dict(counts) for source, counts in got.items()},
             }
-            for kinds, (honest, used, got) in turns.items()
+            for kinds, (honest, beside, used, burnt, got) in turns.items()
         },
         "memory_mb": {"first": memory[0], "after a third": memory[third], "last": memory[-1], "greatest": max(memory)},
     }  # fmt: skip

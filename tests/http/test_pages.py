@@ -334,12 +334,21 @@ def test_the_known_page_is_shown_by_name(asking: Asking) -> None:
     assert "All about birds" in Reader(asking.get(f"/?url={BIRDS}").text).text
 
 
+@pytest.mark.parametrize("path", PATHS.values())
+def test_a_page_is_not_a_hundred_times_as_long_as_its_question(asking: Asking, path: str) -> None:
+    """Every link of a page repeats the question, so a long one is refused; the API answers it."""
+    query = "&".join(f"url=https://x{n}.example/{'a/' * 550}" for n in range(50))
+    asked = asking.get(f"{path}?{query}")
+    assert asked.status == 400 and "too long for a page" in asked.text and len(asked.body) < 20_000
+    assert asking.get(f"/api/related?{query}").status == 404
+
+
 @pytest.mark.parametrize("status", [200, 404, 422, 503])
 @pytest.mark.parametrize("path", PATHS.values())
 def test_long_addresses_do_not_hold_up_the_event_loop(
     made: Path, monkeypatch: pytest.MonkeyPatch, path: str, status: int
 ) -> None:
-    """60 kB of them are read, and the page about them is made, in a thread; whatever comes of it."""
+    """15 kB of them are read, and the page about them is made, in a thread; whatever comes of it."""
     server, made_of = Asking(made), dict[int, list[int]]()
     render = pages.render
 
@@ -351,13 +360,13 @@ def test_long_addresses_do_not_hold_up_the_event_loop(
     if status >= 422:
         error = TooMuchWork("too much") if status == 422 else BadStore("gone")
         monkeypatch.setattr(PageQuestion, "work", lambda *_: (_ for _ in ()).throw(error))
-    query = "&".join(f"url=https://x{n}.example/{'a/' * 550}" for n in range(50))
+    query = "&".join(f"url=https://x{n}.example/{'a/' * 550}" for n in range(14))
     query += {200: "&q=birds", 404: ""}.get(status, f"&{status}")
     asked = server.get(f"{path}?{query}")
     server.close()
     assert asked.status in (200, 400, 404, 422, 503)
     at_loop = made_of.pop(threading.get_ident(), [])
-    assert all(length < 100 for length in at_loop), "a page about 60 kB was made by the event loop"
+    assert all(length < 100 for length in at_loop), "a page about 15 kB was made by the event loop"
     assert at_loop or made_of, "no page was made"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 
@@ -195,6 +196,22 @@ def test_compiling_is_noticed() -> None:
     with global_compiler_lock:  # Numba compiles, and loads from its cache, with this lock
         assert module.compiling.threads == 1
     assert module.compiling.threads == 0
+
+
+def test_what_kernels_leave_is_set_aside_once() -> None:
+    try:
+        gc.unfreeze()
+        with global_compiler_lock:
+            module.compiling.set_aside()
+            assert not gc.get_freeze_count(), "it may still be compiling"
+        module.compiling.set_aside()
+        aside = gc.get_freeze_count()
+        assert aside > 1000
+        kept = [[] for _ in range(100)]  # type: ignore[var-annotated]
+        module.compiling.set_aside()
+        assert gc.get_freeze_count() <= aside < gc.get_freeze_count() + len(kept)
+    finally:
+        gc.unfreeze()
 
 
 def test_advice_grows_with_the_queue() -> None:

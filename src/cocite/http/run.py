@@ -29,7 +29,7 @@ from cocite.http.settings import Settings
 from cocite.log import Log
 from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
-from cocite.serving.threads import run_in_thread
+from cocite.serving.threads import compiling, run_in_thread
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
@@ -129,9 +129,10 @@ class Server(uvicorn.Server):
             verifying.cancel()
 
     async def _housekeeping(self, service: Service) -> None:
-        """Write the log, and update the gauges."""
+        """Write the log, update the gauges, and spare the garbage collector."""
         while True:
             await asyncio.sleep(LOG_FLUSH_SECONDS)
+            compiling.set_aside()
             self.log.flush()
             service.measure()
 

@@ -13,6 +13,7 @@ long questions, which are mostly kernels, and kernels run in parallel.
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -38,15 +39,28 @@ MAX_REFUSALS = 3
 
 
 class Compiling(event.Listener):
-    """Counts the threads that compile kernels, or load them from disk."""
+    """Counts the threads that compile kernels, or load them from disk.
+
+    Each kernel leaves thousands of objects, which stay. The garbage collector searched them all again and again, and
+    stopped all threads for up to half a second. So what a loaded kernel leaves is set aside once, for good.
+    """
 
     threads = 0
+    _new = True  # something was loaded since the last time
 
     def on_start(self, event: Any) -> None:
         self.threads += 1  # Numba holds its compiler lock
 
     def on_end(self, event: Any) -> None:
         self.threads -= 1
+        self._new = True
+
+    def set_aside(self) -> None:
+        """Let the garbage collector forget what is there now, if kernels were loaded since the last time."""
+        if self._new and not self.threads:
+            self._new = False
+            gc.collect(1)
+            gc.freeze()
 
 
 compiling = Compiling()

@@ -32,6 +32,8 @@ from cocite.serving.threads import RefusedRequest
 from cocite.web import Web
 
 GEXF = b"application/gexf+xml; charset=utf-8"
+MAX_PAGE_QUERY_BYTES = 1 << 14
+"""A page repeats its question in a hundred links: 60 kB became 6 MB. The form takes half of this."""
 MAX_MARKS = 60
 """Dates that a slider offers."""
 DEFAULT_COLUMNS = (DEFAULT_METHOD, "cocitation", "companion", "lli")
@@ -67,6 +69,8 @@ class PageQuestion:
     @classmethod
     def read(cls, view: str, query: bytes) -> PageQuestion | Reply:
         """The question that the address of a view asks, or the page that says what is wrong with it."""
+        if len(query) > MAX_PAGE_QUERY_BYTES:
+            return failed(State(view), 400, "The question is too long for a page; ask about fewer pages, or the API")
         state = state_of(view, query)
         try:
             return cls.of(state)
