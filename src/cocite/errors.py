@@ -19,6 +19,10 @@ class BadStore(CociteError):
     """A store is missing, damaged, locked or of another format."""
 
 
+class LockedStore(BadStore):
+    """Another command is writing the store: the same can be tried again later."""
+
+
 class _Unknown(CociteError):
     def __init__(self, message: str, nearest: list[str] | None = None) -> None:
         super().__init__(message)

@@ -14,6 +14,7 @@ import pytest
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.clicks import open_clicks
+from cocite.graph.generation import new_generation
 from cocite.graph.store import Graph
 from cocite.http import writes
 from cocite.http.access import MAX_KEY_LENGTH, Access, checked_key
@@ -234,6 +235,26 @@ def test_large_layers_are_compacted_in_the_background(
     server.run(wait())
     assert Graph(own).manifest.get("layers", 0) == 0
     assert Graph(own).get(EAGLE) is not None
+
+
+def test_a_commit_waits_for_whoever_else_writes_the_store(
+    own: Path, server: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as another worker that compacts it."""
+
+    async def both() -> int:
+        with new_generation(own):
+            waiting = asyncio.create_task(server.ask("POST", "/api/pages", lines(RECORD), authorization=BEARER))
+            await asyncio.sleep(0.3)
+            assert not waiting.done()
+        return (await asyncio.wait_for(waiting, 20)).status
+
+    assert server.run(both()) == 200
+    assert Graph(own).get(EAGLE) is not None
+    monkeypatch.setattr(writes, "LOCKED_SECONDS", 0.0)
+    with new_generation(own):
+        refused = send(server, "POST", "/api/pages", lines(RECORD | {"title": "Other"}), authorization=BEARER)
+    assert refused.status == 503 and refused.json["error"]["kind"] == "BadStore"
 
 
 def test_a_request_that_comes_before_compaction_is_decided_is_written(

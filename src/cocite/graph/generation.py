@@ -25,7 +25,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
+from cocite.errors import BadStore, LockedStore
 from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
@@ -351,7 +351,7 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
         try:
             lock_file(lock, wait=False)
         except OSError as error:
-            raise BadStore(f"another build is writing {store}; wait for it, or choose another place") from error
+            raise LockedStore(f"another build is writing {store}; wait for it, or choose another place") from error
         for left in store.glob("work-*"):
             if OWN_NAMES.fullmatch(left.name):
                 shutil.rmtree(left, ignore_errors=True)

@@ -2,7 +2,8 @@
 
 A body is spooled to a file, so memory doesn't grow with it. What waits is committed together, by the operations that
 the command line has; then the server switches to the new generation. If too much waits, requests are refused. Layers
-that have become large are compacted by a process of low priority. What is sent meanwhile waits for it.
+that have become large are compacted by a process of low priority. What is sent meanwhile waits for it, also in other
+workers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from cocite.errors import BadSource, CociteError
+from cocite.errors import BadSource, CociteError, LockedStore
 from cocite.graph.build.maintain import is_compaction_due
 from cocite.graph.generation import no_progress
 from cocite.http.front import BODY_SECONDS
@@ -47,6 +48,8 @@ MAX_COMMITTED_TOGETHER = 100
 RETRY_SECONDS = 5
 COMPACT_PAUSE_SECONDS = 600.0
 """How long compaction isn't tried again after it failed."""
+LOCKED_SECONDS, LOCKED_PAUSE_SECONDS = 600.0, 0.05
+"""How long a commit waits for whoever else writes the store, and how often it looks."""
 COMPACTING = "import os; getattr(os, 'nice', lambda _: None)(19); from cocite.cli import main; main()"
 MAX_WHY_CHARACTERS = 500
 
@@ -143,9 +146,18 @@ class Writes:
         write.done.exception()  # marks it as retrieved, if nobody waits for it any more
 
     async def _commit(self, kind: str, group: Sequence[Write]) -> Exception | None:
+        ids = {each.item: each.request_id for each in group if each.request_id}
+        work = partial(commit, self._store, kind, [each.item for each in group], ids)
+        until = time.monotonic() + LOCKED_SECONDS
         try:
-            ids = {each.item: each.request_id for each in group if each.request_id}
-            await run_in_thread(partial(commit, self._store, kind, [each.item for each in group], ids))
+            while True:
+                try:
+                    await run_in_thread(work)
+                    break
+                except LockedStore:  # another worker, or a command, writes or compacts it
+                    if time.monotonic() > until:
+                        raise
+                    await asyncio.sleep(LOCKED_PAUSE_SECONDS)
         except Exception as error:
             level = "warning" if isinstance(error, CociteError) else "error"
             self._log.write("not written", level, kind=kind, requests=len(group), why=str(error) or repr(error))

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 from cocite import __version__
-from cocite.errors import BadSource, BadStore
+from cocite.errors import BadSource, BadStore, LockedStore
 from cocite.graph import generation
 from cocite.graph.arrays import Arrays
 from cocite.graph.build.captures import CaptureWriter, put_captures
@@ -122,7 +122,7 @@ def build(
     with generation.new_generation(path) as (work, writer), Workers(options.threads) as workers:
         before = old if past is None or past.until >= 0 else past.history.graph
         if before is not None and generation.read_current(path)[1]["id"] != before.manifest["id"]:
-            raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
+            raise LockedStore(f"{path} was changed meanwhile by another command: run this one again")
         passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed, past)
         manifest = passes.run(sources)
         folder = generation.publish(path, writer.folder, manifest)
