@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import sys
 import threading
 import time
 
@@ -31,6 +33,18 @@ def test_results_and_errors_of_work_are_passed_on() -> None:
         return found
 
     assert asyncio.run(work()) == 7
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a priority belongs to a process")
+def test_threads_may_have_a_lower_priority() -> None:
+    async def work() -> list[int]:
+        own, nice = WorkQueue("own", 1, 9), WorkQueue("nice", 1, 9, nice=3)
+        found = [await queue.run(lambda: os.getpriority(os.PRIO_PROCESS, 0), 5.0) for queue in (own, nice)]
+        own.close()
+        nice.close()
+        return [priority - os.getpriority(os.PRIO_PROCESS, 0) for priority in found]
+
+    assert asyncio.run(work()) == [0, 3]
 
 
 def test_in_order_of_arrival() -> None:

@@ -35,7 +35,7 @@ BACKLOG = 2048
 """Connections that may wait to be accepted."""
 SHUTDOWN_SECONDS = 5.0
 """Time for a shutdown, beyond the timeout of questions."""
-THREAD_SWITCH_SECONDS = 0.001
+THREAD_SWITCH_SECONDS = 0.0002
 """How long a thread may hold the interpreter: with Python's 5 ms, an answer from the cache would wait that long."""
 LOG_FLUSH_SECONDS = 0.25
 RELOAD = getattr(signal, "SIGHUP", None)

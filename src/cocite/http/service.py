@@ -32,6 +32,8 @@ from cocite.snapshot import Snapshot
 
 BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
+SLOW_NICE = 10
+"""By how much threads for slow questions have a lower priority than all else."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
@@ -72,7 +74,7 @@ class Service:
         self.cache = Cache(settings.cache)
         threads, waiting = settings.max_threads, settings.max_waiting
         self.quick = WorkQueue("quick", threads, waiting)
-        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4))
+        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4), SLOW_NICE)
         self._pending: dict[bytes, Pending] = {}
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -21,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, get_native_id
 from typing import Any, TypeVar
 
 from numba.core import event
@@ -107,7 +109,8 @@ class ThreadJob:
 class WorkQueue:
     """Threads and the queue before them. Only the event loop uses it."""
 
-    def __init__(self, name: str, threads: int, queue: int) -> None:
+    def __init__(self, name: str, threads: int, queue: int, nice: int = 0) -> None:
+        """Threads with a positive `nice` leave the processors to others that need them (on Linux)."""
         self.threads, self.queue = threads, queue
         self.running = 0
         self.seconds = 0.005  # mean time of a question
@@ -119,7 +122,7 @@ class WorkQueue:
         self._closed = False
         self._jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
         for number in range(threads):
-            Thread(target=_do_jobs, args=(self._jobs,), name=f"cocite-{name}-{number}", daemon=True).start()
+            Thread(target=_do_jobs, args=(self._jobs, nice), name=f"cocite-{name}-{number}", daemon=True).start()
 
     @property
     def waiting(self) -> int:
@@ -262,7 +265,9 @@ def stopping() -> RefusedRequest:
     return RefusedRequest(503, "Stopping", "This server is shutting down", "Try again in a moment", 1)
 
 
-def _do_jobs(jobs: SimpleQueue[ThreadJob | None]) -> None:
+def _do_jobs(jobs: SimpleQueue[ThreadJob | None], nice: int) -> None:
+    if nice and sys.platform == "linux":  # elsewhere a priority belongs to a process, and a thread has no number of one
+        os.setpriority(os.PRIO_PROCESS, get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + nice)
     while (job := jobs.get()) is not None:
         job.run()
         del job  # or it would keep an old store open until the next question
