@@ -4,9 +4,9 @@
     python bench/layers.py --pages 86000 860000 8600000           # and 100 M
     python bench/layers.py --words shared/data/awesome/pages.jsonl.gz   # lists with words, by the command `add`
 
-For each size, the standard graph (generate.py) is built without its last 21,000 pages. Then it gets 20 layers of 1,000
-pages, and single pages. Commits are timed until the store is open again with them. Questions are asked in turns on the
-store with layers and on a compacted copy, which has the same pages; times are processor time.
+For each size, the standard graph (generate.py) is built without its last 21,000 pages. A copy gets single pages, and
+the store 20 layers of 1,000 pages. Commits are timed until the store is open again with them. Questions are asked in
+turns on the store with its 20 layers and on a compacted copy, which has the same pages; times are processor time.
 
 With --words, the store is built from page records with texts, and gets made-up lists of 20 links, taken from its own
 links: one at a time, and 1,000 at a time. Everything that `cocite add` does is timed, but for loading the program.
@@ -18,10 +18,12 @@ import argparse
 import gc
 import gzip
 import json
+import os
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from shutil import copytree, rmtree
 from types import SimpleNamespace
@@ -80,16 +82,16 @@ def measure(pages: int, folder: Path) -> None:
     before = Graph(store)
     print(f"{pages:,} pages, {len(before.links):,} links")
 
-    def add(start: int, stop: int) -> Graph:
-        commit([source(lambda: records(world, start, stop))], store, ReadReport())
-        graph = Graph(store)
+    def add(path: Path, start: int, stop: int) -> None:
+        commit([source(lambda: records(world, start, stop))], path, ReadReport())
+        graph = Graph(path)
         graph.links_from(graph.pages - 1)
         graph.links_to(0)
-        return graph
 
-    add(last - 1, last)  # loads everything
-    singles = [seconds(lambda at=at: add(at, at + 1)) for at in range(last - 12, last - 1)]  # type: ignore[misc]
-    took = [seconds(lambda at=at: add(at, at + PAGES)) for at in range(first, first + COMMITS * PAGES, PAGES)]  # type: ignore[misc]
+    copy = linked_copy(store)
+    add(copy, last - 1, last)  # loads everything
+    singles = [seconds(partial(add, copy, at, at + 1)) for at in range(last - 12, last - 1)]
+    took = [seconds(partial(add, store, at, at + PAGES)) for at in range(first, first + COMMITS * PAGES, PAGES)]
     for name, some in (("one page", singles), (f"{PAGES:,} pages", took)):
         cpu, clock = (statistics.median(each[i] for each in some) for i in (0, 1))
         print(f"  {name}: {1e3 * cpu:,.0f} ms of processor time, {1e3 * clock:,.0f} ms (slowest {max(some)[0]:.2f} s)")
@@ -97,9 +99,7 @@ def measure(pages: int, folder: Path) -> None:
     size = sum(file.stat().st_size for file in store.glob("*.layer"))
     print(f"  {after.manifest['layers']} layers, {size / 1e6:,.1f} MB, {after.arrays.new:,} new pages")
     print(f"  opening: {1e3 * seconds(lambda: Graph(store).links_to(0))[0]:,.0f} ms")
-    copy = store.with_suffix(".compact")
-    rmtree(copy, ignore_errors=True)
-    copytree(store, copy)
+    copy = linked_copy(store)
     print(f"  compaction: {seconds(lambda: compact(copy))[1]:,.1f} s")
     whole = Graph(copy)
     step = max(1, whole.pages // (2 * QUESTIONS))
@@ -108,6 +108,14 @@ def measure(pages: int, folder: Path) -> None:
     compare(Web(whole), Web(after), asked, same, METHODS)
     rmtree(store)
     rmtree(copy)
+
+
+def linked_copy(store: Path) -> Path:
+    """A copy of a store that shares its files, which never change."""
+    copy = store.with_suffix(".copy")
+    rmtree(copy, ignore_errors=True)
+    copytree(store, copy, copy_function=os.link)
+    return copy
 
 
 def compare(plain: Web, layered: Web, asked: list[int], same: list[int], calls: Sequence[str]) -> None:
@@ -145,9 +153,7 @@ def measure_words(records: Path, folder: Path) -> None:
         some = [add(f"new{count}-{turn}-", count) for turn in range(turns)]
         cpu, clock = (statistics.median(each[i] for each in some) for i in (0, 1))
         print(f"  {count:,} page(s): {1e3 * cpu:,.0f} ms of processor time, {1e3 * clock:,.0f} ms by the clock")
-    copy = store.with_suffix(".compact")
-    rmtree(copy, ignore_errors=True)
-    copytree(store, copy)
+    copy = linked_copy(store)
     print(f"  compaction: {seconds(lambda: Compact(index=str(copy), quiet=True).do(no_progress))[0]:,.1f} s")
     whole, after = Graph(copy), Graph(store)
     asked = [page for page in range(0, whole.pages, 50) if whole.in_degree[page] > 1][:QUESTIONS]

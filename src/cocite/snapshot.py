@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from cocite.errors import BadStore, CociteError
-from cocite.graph.side import FOLDER, faults_of_sides
+from cocite.graph.layers import Layer, LayeredArrays
+from cocite.graph.side import FOLDER, faults_of_sides, files_of_sides
 from cocite.web import Web
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Snapshot(Web):
     def __init__(self, path: Path) -> None:
         self._pointer = pointer_of(path)
         super().__init__(path)
+        self.side_files = files_of_sides(path)
         self.small = len(self.graph.links) <= MAX_LINKS_TO_BUILD
         self._parts: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
@@ -62,6 +64,11 @@ class Snapshot(Web):
         self.stamp = stamp_of(self.graph.path, self._pointer)
         parts = sorted((name, getattr(part, "lagging", False)) for name, part in self._parts.items())
         self.edition = hashlib.blake2b(f"{self.stamp} {parts}".encode(), digest_size=8).hexdigest()
+
+    @property
+    def base(self) -> bytes:
+        """What names the base: while it is the same, commits have added layers."""
+        return self._pointer.partition(b"\n")[0]
 
     def open_parts(self) -> None:
         """Open the parts that are kept beside the store."""
@@ -106,10 +113,13 @@ class Snapshot(Web):
                 self._update_edition()  # at once: with it, answers differ
                 report("built", part=name, seconds=round(time.monotonic() - began, 3))
 
-    def damaged_files(self, pause: float, is_stopping: Callable[[], bool] = lambda: False) -> list[str]:
+    def damaged_files(
+        self, pause: float, is_stopping: Callable[[], bool] = lambda: False, beside: Snapshot | None = None
+    ) -> list[str]:
         """What doesn't match its checksum: arrays, and side data by name. Damaged parts are closed.
 
-        Reading all bytes may take long: it sleeps `pause` times as long as it reads.
+        Reading all bytes may take long: it sleeps `pause` times as long as it reads. Files that another snapshot has
+        open as well are left out.
         """
         graph, last = self.graph, [time.monotonic()]
 
@@ -120,14 +130,24 @@ class Snapshot(Web):
             last[0] = time.monotonic()
 
         try:
-            found = list(graph.arrays.changed(rest))
-            for side, _ in faults_of_sides(graph, rest):
+            others = beside if beside is not None and beside.base == self.base else None
+            layers = set() if others is None else {layer.file for layer in others.layers}
+            found = [] if others else list(graph.arrays.base.changed(rest))
+            for layer in self.layers:
+                found += layer.changed(rest) if layer.file not in layers else ()
+            for side, _ in faults_of_sides(graph, rest, frozenset() if beside is None else beside.side_files):
                 if side not in found:
                     found.append(side)
                     self._close_part(side)
         except InterruptedError:
             return []
         return found
+
+    @property
+    def layers(self) -> Sequence[Layer]:
+        """The layers of the store."""
+        arrays = self.graph.arrays
+        return arrays.layers if isinstance(arrays, LayeredArrays) else ()
 
     def _close_part(self, side: str) -> None:
         name = side.removeprefix(f"{FOLDER}/")

@@ -10,7 +10,7 @@ import pytest
 from cocite.errors import BadStore
 from cocite.graph import arrays
 from cocite.graph.check import check
-from cocite.graph.generation import read_current
+from cocite.graph.generation import read_current, read_layer_manifest, read_pointer
 from cocite.graph.store import Graph
 from cocite.http import watcher
 from tests.http.conftest import Asking
@@ -25,10 +25,10 @@ def unverified(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def flip(file: Path) -> None:
+def flip(file: Path, at: int | None = None) -> None:
     """Change one bit in place, as a disk does: whoever has the file mapped sees it."""
     data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 1
+    data[len(data) // 2 if at is None else at] ^= 1
     with file.open("r+b") as opened:
         opened.write(data)
 
@@ -87,11 +87,32 @@ def test_a_damaged_new_generation_does_not_replace_a_good_one(own: Path) -> None
     server = Asking(own)
     before = server.get(RELATED).json["answers"]
     add_eagle(own)
-    flip(read_current(own)[0] / "shown.data.bin")
+    _, _, [layer] = read_pointer(own)
+    flip(own / layer.file, int(read_layer_manifest(own, layer)["arrays"]["in.words"]["offset"]))
     server.run(server.service.watcher.reload())
     assert server.get(RELATED).json["answers"] == before
     health = server.get("/healthz")
     assert (health.status, health.json["status"]) == (200, "degraded")
     assert health.json["rejected"] == read_current(own)[1]["id"]
     assert [line["event"] for line in server.log if line["event"] == "reload failed"]
+    server.close()
+
+
+@pytest.mark.usefixtures("unverified")
+def test_what_a_new_state_shares_with_the_old_one_is_verified_slowly(own: Path) -> None:
+    """Commits follow each other closely, so a base isn't read again before each switch, but after it."""
+    server = Asking(own)
+    assert server.get(RELATED).status == 200
+    add_eagle(own)
+    flip(read_current(own)[0] / "shown.data.bin")
+
+    async def switched() -> None:
+        await server.service.watcher.reload()
+        assert server.service.watcher.damage == []
+        assert server.service.watcher._verifying is not None
+        await server.service.watcher._verifying
+
+    server.run(switched())
+    assert server.get(RELATED).status == 503
+    assert [line["files"] for line in server.log if line["event"] == "damaged"] == [["shown.data"]]
     server.close()

@@ -22,10 +22,11 @@ from cocite.graph import dates
 from cocite.graph.build import maintain, merge_layers
 from cocite.graph.history import history_of
 from cocite.graph.store import Graph
-from cocite.http import writes
+from cocite.http import writer, writes
 from cocite.http.writes import COMPACTING
 from tests.faults.dying import CALLS, _replace, command, end_all, finished, fork, in_child, moments
 from tests.faults.model import ABSENT, STALE, content, look, names_of, store, word
+from tests.graph.webs import long_lists
 
 KEY = "a-key-for-the-trials-of-writing-0123456789"
 MAX_LAYERS = 1  # so that every second commit merges
@@ -97,7 +98,10 @@ def sent() -> list[Sent]:
 
 
 class Server:
-    """A server that is written to. It dies at its n-th call, or when it is ended."""
+    """A server that is written to. It dies at the n-th call of its process that writes, or when it is ended.
+
+    At every other call only that process dies, and the server lives on.
+    """
 
     def __init__(self, place: Path, port: int, death: int = -1, compacts: bool = False) -> None:
         self.port = port
@@ -106,23 +110,11 @@ class Server:
             os.environ["COCITE_SERVE_WRITE_KEY"] = KEY
             (place / "tmp").mkdir(exist_ok=True)
             tempfile.tempdir = str(place / "tmp")  # what was sent, and is left by a kill
-            merge_layers.MAX_LAYERS = MAX_LAYERS
             maintain.MIN_COMPACT_BYTES = 1 if compacts else 1 << 40
+            writer.STARTING = f"from tests.faults.living import write_and_die; write_and_die({str(place)!r}, {death})"
             writes.COMPACTING = (
                 f"from tests.graph.webs import long_lists; kept = long_lists(); kept.__enter__(); {COMPACTING}"
             )
-            calls = [0]
-
-            def count(name: str, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
-                calls[0] += 1
-                if calls[0] == death:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                if death == 0:
-                    (place / "calls").write_text(str(calls[0]))
-                return call(*args, **options)
-
-            for name in CALLS if death >= 0 else ():
-                _replace(name, count)
 
         self._process = fork(command("serve", "-i", store(place), "--port", port), prepare)
         self._ended = False
@@ -145,6 +137,29 @@ class Server:
         if not self._ended:
             self._ended = True
             end_all(self._process)
+
+
+def write_and_die(place: str, death: int) -> None:
+    """The process of a server that writes. Before its n-th call it kills itself, or the server, too.
+
+    With 0, it counts the calls.
+    """
+    kept, calls = long_lists(), 0
+    kept.__enter__()
+    merge_layers.MAX_LAYERS = MAX_LAYERS
+
+    def count(name: str, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == death:
+            os.kill(os.getpid() if death % 2 else 0, signal.SIGKILL)
+        if death == 0:
+            (Path(place) / "calls").write_text(str(calls))
+        return call(*args, **options)
+
+    for name in CALLS if death >= 0 else ():
+        _replace(name, count)
+    writer.main()
 
 
 def state(place: Path, words: bool = True) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from cocite.evaluate.study import new, write
 from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
 from cocite.related.methods import method
+from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.conftest import long, smoke
 from tests.graph.webs import make
@@ -123,6 +124,54 @@ def opening(browser: Any, base: str) -> Iterator[Opening]:
 def titles(page: Any) -> list[str]:
     found: list[str] = page.locator(".answers .title").all_inner_texts()
     return found
+
+
+@pytest.fixture(scope="module")
+def dated(fast_root: Path) -> Iterator[str]:
+    """A server of a store with history: two lists, each captured in two years."""
+    chromium()
+    old, new = (
+        [Link(f"https://{name}.example/", name) for name in names] for names in (("news", "old"), ("news", "new"))
+    )
+    pages = [
+        Page(f"https://list{n}.example/", f"List {n}, {year}", links=links, captured=f"{year}-03-0{n + 1}")
+        for n in range(2)
+        for year, links in ((2009, old), (2024, new))
+    ]
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        store = Path(folder) / "web.cocite"
+        make(store, pages, history=True)
+        with serving(store, Path(folder)) as (server, _):
+            yield server.address
+
+
+@smoke
+def test_a_slider_of_dates(browser: Any, dated: str) -> None:
+    """It stands in the place of a choice of dates. Moving it shows its date, letting it go asks as of then."""
+    with ended_after(MAX_SECONDS):
+        watched = Watched(browser.new_context(viewport=PHONE), dated)
+        watched.open("/?url=news.example")
+        page = watched.page
+        slider, shown = page.locator("#date"), page.locator(".date output")
+        assert not page.locator("#as_of").is_visible() and not page.locator(".date button").is_visible()
+        assert (slider.get_attribute("max"), slider.input_value()) == ("3", "3")
+        assert shown.inner_text() == "2024-03-02, the newest"
+        assert page.get_by_label("As of").get_attribute("id") == "date"
+        assert titles(page) == ["new"]
+        box = slider.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+        slider.focus()
+        page.evaluate("document.querySelector('#date').value = 1; "
+                      "document.querySelector('#date').dispatchEvent(new Event('input'))")  # fmt: skip
+        assert shown.inner_text() == "2009-03-02" == slider.get_attribute("aria-valuetext")
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url("**as_of=2009-03-01*")
+        assert titles(page) == ["old"] and shown.inner_text() == "2009-03-01"
+        page.locator("#date").press("End")
+        page.wait_for_url(re.compile(r"url=news\.example$"))
+        assert titles(page) == ["new"]
+        assert watched.wrong == []
+        closed(watched.context)
 
 
 @smoke

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import io
 import json
+import os
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,11 +19,12 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.clicks import open_clicks
 from cocite.graph.generation import new_generation
 from cocite.graph.store import Graph
-from cocite.http import writes
+from cocite.http import writer, writes
 from cocite.http.access import MAX_KEY_LENGTH, Access, checked_key
 from cocite.http.settings import Settings
 from cocite.log import Log
 from cocite.serving.threads import RefusedRequest
+from tests.graph.webs import extend, page
 from tests.http.conftest import Asking, Response
 
 KEY = "k" * 32
@@ -30,7 +34,10 @@ RECORD = {"url": EAGLE, "title": "Eagle", "links": [{"url": "https://robin.examp
 
 
 @pytest.fixture
-def server(own: Path) -> Any:
+def server(own: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A server that may be written to. It commits in this process, which is sooner, unless a test asks for another."""
+    if not hasattr(request, "param"):
+        monkeypatch.setattr(writer.Writer, "commit", lambda self, *work: writer.commit(self._store, *work))
     found = Asking(own, write_key=KEY, timeout=60.0)
     yield found
     found.close()
@@ -143,7 +150,7 @@ def commits(
     """Requests to write whose commits wait for an event, and are noted."""
     done, go = list[list[str]](), asyncio.Event()
 
-    def commit(_: Path, kind: str, items: list[str], ids: dict[str, bytes]) -> None:
+    def commit(_: writer.Writer, kind: str, items: list[str], ids: dict[str, bytes]) -> None:
         done.append([kind, *items])
         if fail in items and fail:
             raise BadStore(f"no room for {fail}")
@@ -152,7 +159,7 @@ def commits(
         await go.wait()
         work()
 
-    monkeypatch.setattr(writes, "commit", commit)
+    monkeypatch.setattr(writer.Writer, "commit", commit)
     monkeypatch.setattr(writes, "run_in_thread", run)
     monkeypatch.setattr(writes, "is_compaction_due", lambda _: False)
     return writes.Writes(place, Log(io.BytesIO()), lambda: None), done, go
@@ -198,6 +205,93 @@ def test_too_much_waiting_is_refused(monkeypatch: pytest.MonkeyPatch, place: Pat
         await own.write("pages", "f", 90)
 
     asyncio.run(work())
+
+
+def test_ten_thousand_writers_at_once(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """As many as there is room for are written, in few commits; the others are told to come again, and then are."""
+
+    async def work() -> None:
+        own, done, go = commits(monkeypatch, place)
+        names = {f"{number}" for number in range(10_000)}
+
+        async def one(name: str) -> str | None:
+            try:
+                await own.write("pages", name, 100)
+            except RefusedRequest as refused:
+                assert (refused.status, refused.retry_after) == (503, writes.RETRY_SECONDS)
+                return None
+            return name
+
+        tasks = [asyncio.create_task(one(name)) for name in names]
+        await asyncio.sleep(0)
+        go.set()
+        accepted = {*await asyncio.gather(*tasks)} - {None}
+        assert len(accepted) == writes.MAX_WAITING_REQUESTS
+        while accepted < names:
+            accepted |= {*await asyncio.gather(*map(one, names - accepted))} - {None}
+        assert sorted(item for each in done for item in each[1:]) == sorted(names)
+        assert len(done) <= 2 * len(names) // writes.MAX_COMMITTED_TOGETHER
+        assert (len(own._waiting), own._bytes) == (0, 0)
+
+    asyncio.run(work())
+
+
+def test_a_record_that_is_half_sent(own: Path, server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection ends within the body: nothing is written, and no file is left."""
+    monkeypatch.setattr(tempfile, "tempdir", str(own.parent))
+    before, sent = Graph(own).manifest["id"], list[Any]()
+    parts = iter([{"type": "http.request", "body": lines(RECORD), "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(parts)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/api/pages", "raw_path": b"/api/pages", "query_string": b"",
+             "headers": [(b"authorization", BEARER.encode())], "root_path": ""}  # fmt: skip
+    server.run(server.front(scope, receive, send))
+    assert sent[0]["status"] == 400 and b'"Gone"' in sent[1]["body"]
+    assert Graph(own).manifest["id"] == before
+    assert [each.name for each in own.parent.iterdir()] == [own.name]
+
+
+def test_a_disk_that_can_only_be_read(own: Path, server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command says why; the server says that it can't, and its log says why. Answers go on."""
+    opening = Path.open
+
+    def refuse(self: Path, mode: str = "r", *args: Any, **options: Any) -> Any:
+        if own in self.parents and mode not in ("r", "rb"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+        return opening(self, mode, *args, **options)
+
+    before = Graph(own).manifest["id"]
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(BadStore, match=r"cannot write to .*Read-only file system"):
+        extend(own, [page(EAGLE, HAWK)])
+    refused = send(server, "POST", "/api/pages", lines(RECORD), authorization=BEARER)
+    assert refused.status == 503 and str(own) not in refused.text
+    assert any("Read-only" in line.get("why", "") for line in server.log if line["event"] == "not written")
+    assert server.get("/api/links?url=robin.example").status == 200
+    assert Graph(own).manifest["id"] == before
+
+
+@pytest.mark.parametrize("server", ["own process"], indirect=True)
+def test_a_process_of_its_own_writes(own: Path, server: Asking) -> None:
+    """Its errors arrive as they are; one that dies loses what was not acknowledged, and another one starts."""
+    assert send(server, "POST", "/api/pages", lines(RECORD), authorization=BEARER).status == 200
+    refused = send(server, "DELETE", "/api/pages?url=nowhere.example", authorization=BEARER)
+    assert refused.status == 404 and refused.json["error"]["nearest"]
+    own_writer = server.service.writes._writer  # type: ignore[union-attr]
+    assert own_writer._process is not None
+    own_writer._process.kill()
+    hawk = lines({"url": HAWK, "links": [{"url": EAGLE}]})
+    statuses = [send(server, "POST", "/api/pages", hawk, authorization=BEARER).status for _ in range(2)]
+    assert statuses in ([503, 200], [200, 200]), "it may have been seen to be dead before"
+    assert Graph(own).get(HAWK) is not None
+    process = own_writer._process
+    own_writer.close()
+    assert process.wait(30) == 0
 
 
 def test_clicks_count_once(own: Path, server: Asking) -> None:

@@ -15,6 +15,7 @@ from tests.kernels.encoded import callable_, lists_of, turned
 decode_part, start_of = callable_(reading.decode_part), callable_(reading.start_of)
 
 N = 24
+SEED = np.uint64(42)
 webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=14), min_size=N, max_size=N).map(
     lambda lists: [[target for target in some if target != page] for page, some in enumerate(lists)]
 )
@@ -27,7 +28,7 @@ def test_parents_of_highest_in_degree(targets: list[list[int]], keep: int) -> No
     degrees = np.array([len(some) for some in into], np.uint32)
     pages = np.flatnonzero(degrees >= keep).astype(np.uint32)
     chosen = np.zeros((len(pages), keep), np.uint32)
-    assert parents.best_of_all(lists_of(into), pages, keep, chosen) == len(pages)
+    assert parents.best_of_all(lists_of(into), pages, parents.ALL_PARENTS, keep, chosen) == len(pages)
     assert chosen.tolist() == [sorted(into[page], key=lambda p: (-len(into[p]), p))[:keep] for page in pages]
 
 
@@ -43,10 +44,45 @@ def test_parents_of_smallest_hash(targets: list[list[int]], keep: int) -> None:
 
     pages = np.array([page for page in range(N) if len(into[page]) >= keep], np.uint32)
     chosen = np.zeros((len(pages), keep), np.uint32)
-    assert parents.sample_of_all(lists_of(into), pages, prints, np.uint64(42), keep, chosen) == len(pages)
+    assert parents.sample_of_all(lists_of(into), pages, parents.ALL_PARENTS, prints, SEED, keep, chosen) == len(pages)
     assert chosen.tolist() == [
         sorted(into[p], key=lambda parent, p=p: hash_of(p, parent))[:keep] for p in pages.tolist()
     ]
+
+
+@examples(30)
+@given(webs, webs, st.integers(1, 6))
+def test_stored_parents_and_more_are_enough_to_choose_among(
+    targets: list[list[int]], more: list[list[int]], keep: int
+) -> None:
+    """Where links only come: a stored row, new parents, and those of other in-degrees have the best of all."""
+    later = [sorted({*a, *b}) for a, b in zip(targets, more, strict=True)]
+    before, after = turned(targets), turned(later)
+    degrees = [np.array([len(some) for some in each], np.uint32) for each in (before, after)]
+    pages = np.flatnonzero(degrees[0] >= keep).astype(np.uint32)
+    old, new = (np.zeros((len(pages), keep), np.uint32) for _ in range(2))
+    parents.best_of_all(lists_of(before), pages, parents.ALL_PARENTS, keep, old)
+    parents.best_of_all(lists_of(after), pages, parents.ALL_PARENTS, keep, new)
+    grown = np.flatnonzero(degrees[0] != degrees[1]).tolist()
+    some = [sorted({*row, *(p for p in after[page] if p in grown or p not in before[page])}) for page, row in
+            zip(pages.tolist(), old.tolist(), strict=True)]  # fmt: skip
+    starts = np.cumsum([0, *map(len, some)])
+    among = parents.ChosenParents(starts, np.array([p for each in some for p in each], np.uint32))
+    chosen = np.zeros_like(new)
+    assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == len(pages)
+    assert chosen.tolist() == new.tolist()
+
+    first = np.arange(len(pages), dtype=np.uint64) * np.uint64(keep)
+    stored, found = parents.StoredParents(pages, first, old.ravel(), keep), np.zeros(N, np.bool_)
+    changed = [[p for p in before[page] if p in grown] for page in range(N)]
+    bounds = np.cumsum([0, *map(len, changed)])
+    flat = np.array([p for each in changed for p in each], np.uint32)
+    assert parents.reordered(stored, np.arange(N, dtype=np.uint32), bounds, flat, *degrees, found) == N
+    for page, row, now in zip(pages.tolist(), old.tolist(), new.tolist(), strict=True):
+        assert found[page] or row == now or before[page] != after[page]
+    assert found[np.setdiff1d(np.arange(N), pages)].all()
+    among.parents[:] = N
+    assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == (-1 if len(pages) else 0)
 
 
 def test_a_sample_of_many_parents() -> None:
@@ -54,7 +90,7 @@ def test_a_sample_of_many_parents() -> None:
     prints = np.array([xxhash.xxh64_intdigest(i.to_bytes(4, "little"), seed=42) for i in range(n)], np.uint64)
     lists = lists_of([list(range(1, n))] + [[] for _ in range(n - 1)])
     chosen = np.zeros((1, keep), np.uint32)
-    parents.sample_of_all(lists, np.zeros(1, np.uint32), prints, np.uint64(42), keep, chosen)
+    parents.sample_of_all(lists, np.zeros(1, np.uint32), parents.ALL_PARENTS, prints, SEED, keep, chosen)
     inner = xxhash.xxh64_intdigest(int(prints[0]).to_bytes(8, "little"), seed=42)
     hashes = {p: xxhash.xxh64_intdigest(int(prints[p]).to_bytes(8, "little"), seed=inner) for p in range(1, n)}
     assert chosen[0].tolist() == sorted(hashes, key=hashes.__getitem__)[:keep]

@@ -24,7 +24,7 @@ from cocite.words.keywords import KEYWORDS, open_keywords, ready_keywords
 from cocite.words.make_vectors import make_vectors
 from cocite.words.relevance import RELEVANCE
 from cocite.words.search import SEARCH, SearchIndex, open_search, renew_search
-from cocite.words.vectors import VECTORS, open_vectors, ready_vectors
+from cocite.words.vectors import MAX_SAME_NAME, VECTORS, open_vectors, ready_vectors
 from tests.graph.webs import examples, extend, make
 from tests.words.webs import webs
 
@@ -90,6 +90,7 @@ def history(store: Path, seed: int) -> Graph:
 @pytest.mark.parametrize("seed", range(2))
 def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "MAX_CHANGED_SHARE", 0)
+    monkeypatch.setattr("cocite.words.same_name.MAX_NAME_PAGES", 1000)  # which are ignored lags
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
         graph = history(Path(folder) / "w", seed)
         followed = open_search(graph)
@@ -107,6 +108,10 @@ def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytes
         assert vectors.text_words.tolist() == whole.text_words.tolist()
         assert vectors.home.tolist() == whole.home.tolist()
         for page in range(graph.pages):
+            named = [dict(zip(*map(list, each.same_name_pages(page)), strict=True)) for each in (vectors, whole)]
+            assert sorted(named[0].values()) == pytest.approx(sorted(named[1].values()), abs=1e-3), page
+            least = min(named[1].values(), default=0) if len(named[1]) == MAX_SAME_NAME else 0
+            assert {at for at, cosine in named[1].items() if cosine > least + 1e-3} <= {*named[0]}, page
             words = [{each.words[at] for at in each.of(page)[0].tolist()} for each in (vectors, whole)]
             assert words[0] ^ words[1] <= unsure(vectors, whole), page
             known = [{each.words[at]: count for at, count in each.ordered(page)} for each in (keywords, chosen)]

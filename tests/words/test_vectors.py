@@ -17,7 +17,7 @@ from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words import context_words, documents, make_vectors, vectors
-from cocite.words.make_vectors import AnchorNames, name_in
+from cocite.words.same_name import AnchorNames, name_in
 from cocite.words.search import renew_search
 from cocite.words.vectors import SharedTerms, Vectors, open_vectors, ready_vectors
 from tests.graph.webs import examples, extend, make, page
@@ -268,7 +268,7 @@ def test_a_name_of_many_pages_is_ignored() -> None:
         names = AnchorNames()
         for number in range(many):
             names.add(number, [("rook", 1)], "")
-        assert names.same_name(many).nnz == found * many
+        assert names.rows(many).same_name().nnz == found * many
 
 
 def test_a_page_listed_by_its_language_does_not_have_the_name_of_the_language() -> None:
@@ -282,11 +282,11 @@ def test_a_page_listed_by_its_language_does_not_have_the_name_of_the_language() 
     names = AnchorNames()
     for number, address in enumerate(addresses):
         names.add(number, [("Rust", 2)], address)
-    found = names.same_name(len(addresses))
+    found = names.rows(len(addresses)).same_name()
     assert [found[[page]].indices.tolist() for page in range(4)] == [[2], [3], [0], [1]]
     for number in range(14):  # in all, too many pages have it
         names.add(4 + number, [("rust", 1)], f"https://other.example/{number}" + "/rust" * (number % 2))
-    assert names.same_name(18).nnz == 0
+    assert names.rows(18).same_name().nnz == 0
 
 
 def test_first_pages_of_hosts(place: Path) -> None:

@@ -70,6 +70,11 @@ class Layer:
             return FilePart(None, 0, values)
         return FilePart(self.file, int(self.manifest["arrays"][name]["offset"]), values)
 
+    def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
+        """Names of arrays, with the file, whose bytes are not those that were written."""
+        for name in changed_arrays(self.arrays, self.manifest["arrays"], progress, pool):
+            yield f"{name} in {self.file.name if self.file else 'a layer'}"
+
     @classmethod
     def open(cls, store: Path, name: LayerName) -> Self:
         """Open a layer that `CURRENT` names. Raises BadStore with what to do."""
@@ -170,8 +175,7 @@ class LayeredArrays(Arrays):
         """Names of arrays of the base, and of layers with their file, whose bytes are not those that were written."""
         yield from self.base.changed(progress, pool)
         for layer in self.layers:
-            for name in changed_arrays(layer.arrays, layer.manifest["arrays"], progress, pool):
-                yield f"{name} in {layer.file.name if layer.file else 'a layer'}"
+            yield from layer.changed(progress, pool)
 
     def _make(self, name: str) -> Values:
         kind, _, part = name.partition(".")

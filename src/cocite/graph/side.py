@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FOLDER = "side"
 LAGGING_NAMES = ("rank_", "relevance")  # how names of side data begin that are read with `lagging`
+FileMark = tuple[int, int, int, int]
 Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OWN_NAME = re.compile(rf"({_NAME.pattern})(\.json|-[0-9a-f]{{8}})")  # in the folder
@@ -56,30 +57,35 @@ class SideData:
         except (KeyError, TypeError, ValueError) as error:
             raise BadStore(f"{self.folder} has no valid array {name}: it is damaged; make it again") from error
 
-    def whole(self, max_bytes: int | None = None) -> bool:
-        """Whether its other files are as written: sizes always, contents unless they have more than `max_bytes`."""
+    def whole(self, max_bytes: int | None = None, known: Set[FileMark] = frozenset()) -> bool:
+        """Whether its other files are as written: sizes always, contents unless they have more than `max_bytes`.
+
+        Files that are `known` are left out.
+        """
         total = sum(size for size, _ in self.files.values())
         for name, (size, expected) in self.files.items():
             if (self.folder / name).stat().st_size != size:
                 return False
+            if mark_of(self.folder / name) in known:
+                continue
             if (max_bytes is None or total <= max_bytes) and file_digest(self.folder / name) != expected:
                 return False
         return True
 
-    def faults(self) -> Iterator[str]:
-        """What is wrong with any of its bytes."""
+    def faults(self, known: Set[FileMark] = frozenset()) -> Iterator[str]:
+        """What is wrong with any of its bytes, but for files that are `known`."""
         for name, entry in self.arrays.items():
             file = self.folder / f"{name}.bin"
             try:
                 self.array(name)
-                if file_digest(file) != entry["digest"]:
+                if mark_of(file) not in known and file_digest(file) != entry["digest"]:
                     yield f"the bytes of {file} do not match their checksum"
             except BadStore as error:
                 yield str(error)
             except (OSError, KeyError, TypeError) as error:
                 yield f"{file} cannot be verified ({error})"
         try:
-            if not self.whole():
+            if not self.whole(known=known):
                 yield f"the bytes of {self.folder} do not match their checksums"
         except (OSError, TypeError, ValueError) as error:
             yield f"the files of {self.folder} cannot be verified ({error})"
@@ -296,22 +302,42 @@ def is_left_over(graph: Graph, name: str, lagging: bool = False) -> bool:
     return bool(_folders(graph.path / FOLDER, name))
 
 
-def faults_of_sides(graph: Graph, rest: Callable[[], object] = lambda: None) -> Iterator[tuple[str, str]]:
-    """Damaged side data, and what is wrong; stale ones are not faults. `rest` is called before each."""
+def mark_of(file: Path) -> FileMark:
+    """What tells a file from any other, by whatever name it is linked."""
+    about = file.stat()
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def files_of_sides(store: Path) -> frozenset[FileMark]:
+    """The files of all side data."""
+    found = set[FileMark]()
+    for file in (store / FOLDER).glob("*/*"):
+        with suppress(OSError):  # another command replaces it
+            found.add(mark_of(file))
+    return frozenset(found)
+
+
+def faults_of_sides(
+    graph: Graph, rest: Callable[[], object] = lambda: None, known: Set[FileMark] = frozenset()
+) -> Iterator[tuple[str, str]]:
+    """Damaged side data, and what is wrong; stale ones are not faults. `rest` is called before each.
+
+    Files that are `known` are left out.
+    """
     for file in sorted((graph.path / FOLDER).glob("*.json")):
         rest()
-        for fault in _faults_of_side(graph, file.stem) if _NAME.fullmatch(file.stem) else ():
+        for fault in _faults_of_side(graph, file.stem, known) if _NAME.fullmatch(file.stem) else ():
             yield f"{FOLDER}/{file.stem}", fault
 
 
-def _faults_of_side(graph: Graph, name: str) -> list[str]:
+def _faults_of_side(graph: Graph, name: str, known: Set[FileMark]) -> list[str]:
     before: Path | None = None
     while True:  # another command may replace them meanwhile: then they are read again
         try:
             side = read_side(graph, name, "the command that made it", stale=True)
         except BadStore as error:
             return [str(error)]
-        faults = [] if side is None else list(side.faults())
+        faults = [] if side is None else list(side.faults(known))
         if side is None or not faults or side.folder == before:
             return faults
         before = side.folder

@@ -106,7 +106,7 @@ def make_app(service: Service) -> FastAPI:
     )  # fmt: skip
     recording = environment().globals["recording"] = service.settings.record_clicks
     if service.settings.write_key or recording:
-        writes = Writes(service.settings.store, service.log, service.watcher.check_now)
+        writes = service.writes = Writes(service.settings.store, service.log, service.watcher.check_now)
     if recording:
         recorder = ClickRecorder(writes)
 

@@ -18,6 +18,8 @@ MAX_REMEMBERED_REQUEST_BYTES = 4096
 """A longer request is parsed again when it comes again; its answer is cached all the same."""
 MAX_SHARE = 8
 """One reply may take 1/8 of the cache."""
+MAX_ASKED_AGAIN = 200
+"""Requests that came again, of which the latest are known."""
 
 
 class AnswerKeys(NamedTuple):
@@ -35,6 +37,7 @@ class Cache:
         self._max_bytes, self.bytes, self.evictions = max_bytes, 0, 0
         self._replies: OrderedDict[bytes, Reply] = OrderedDict()
         self._requests: OrderedDict[bytes, AnswerKeys] = OrderedDict()
+        self._asked_again: OrderedDict[bytes, None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._replies)
@@ -66,7 +69,15 @@ class Cache:
         found = self._requests.get(request)
         if found is not None:
             self._requests.move_to_end(request)
+            self._asked_again[request] = None
+            self._asked_again.move_to_end(request)
+            if len(self._asked_again) > MAX_ASKED_AGAIN:
+                self._asked_again.popitem(last=False)
         return found
+
+    def asked_again(self) -> list[bytes]:
+        """The requests that came again, the latest first. They may have been dropped since."""
+        return list(self._asked_again)[::-1]
 
     def remember(self, request: bytes, keys: AnswerKeys) -> None:
         """Remember the keys of a request, unless it is long."""

@@ -122,7 +122,7 @@ class Server(uvicorn.Server):
     async def _watch_store(self, service: Service) -> None:
         """Build what the store lacks, then watch it."""
         await service.watcher.prepare()
-        verifying = asyncio.create_task(service.watcher.verify())
+        verifying = service.watcher.start_verifying()
         try:
             await service.watcher.watch(self.settings.watch)
         finally:

@@ -14,13 +14,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.budget import Budget, budget_for, cancel, limited
 from cocite.errors import BadStore, CociteError, TooMuchWork, UnknownPage, UnknownWord
 from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
-from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, OperationQuestion
+from cocite.http.questions import (
+    BUSY,
+    IDLE,
+    LOAD_LEVELS,
+    NORMAL,
+    SWAMPED,
+    HttpQuestion,
+    Key,
+    OperationQuestion,
+    routes,
+)
 from cocite.http.responses import Reply, etag, matches, reply_to
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
 from cocite.http.watcher import StoreWatcher
@@ -30,14 +40,17 @@ from cocite.operations.pages.related import Related
 from cocite.serving.threads import Output, RefusedRequest, WorkQueue, wait_for
 from cocite.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from cocite.http.writes import Writes
+
 BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
 SLOW_NICE = 10
 """By how much threads for slow questions have a lower priority than all else."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
-MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
-"""Recent questions that a new snapshot answers before it replaces the current one."""
+MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS, MAX_SECONDS_AFTER_COMMIT = 200, 10.0, 0.5
+"""Recent questions that a new snapshot answers before it replaces the current one. A commit may come every second."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,15 @@ class Pending:
         return True
 
 
+class Renewed(NamedTuple):
+    """The answer of a new snapshot to a question: the request that asks it, if it is known, and all of its keys."""
+
+    request: bytes
+    keys: AnswerKeys
+    tag: bytes
+    reply: Reply
+
+
 class Service:
     """Answers questions in one worker. It belongs to the event loop that made it."""
 
@@ -77,7 +99,9 @@ class Service:
         self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4), SLOW_NICE)
         self._pending: dict[bytes, Pending] = {}
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
+        self._renewed: list[Renewed] = []  # answers of the next snapshot
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
+        self.writes: Writes | None = None  # if the server may be written to
         self.stopping = False
 
     @property
@@ -147,8 +171,7 @@ class Service:
         web, load = self.web, self.load()
         self.refuse_damaged()
         keys = await self.in_thread(partial(question.keys, web), len(request), asker.client)
-        tags = {key: etag(web.edition, key) for key in keys}  # the cache keeps these: a key may have 60 kB
-        every = AnswerKeys(question.route, web.edition, tuple(tags[key] for key in keys))
+        every = self._keys(question, keys, web)
         if request:
             self.cache.remember(request, every)
         found = self._fullest(every, load)
@@ -181,6 +204,10 @@ class Service:
             raise RefusedRequest(400, "Gone", "The client went away before the answer was ready", "Ask again")
         self.metrics.count("timeouts")
         raise self._timed_out(question)
+
+    def _keys(self, question: HttpQuestion, keys: tuple[Key, ...], web: Snapshot) -> AnswerKeys:
+        tags = {key: etag(web.edition, key) for key in keys}  # the cache keeps these: a key may have 60 kB
+        return AnswerKeys(question.route, web.edition, tuple(tags[key] for key in keys))
 
     async def _compute(
         self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget, client: str
@@ -234,21 +261,44 @@ class Service:
             task.exception()  # marks it as retrieved, if nobody waits for it any more
 
     def warming(self) -> Callable[[Snapshot], None]:
-        """A function that asks a snapshot the latest questions; at the start, the default ones."""
-        recent = list(self._recent.values())[::-1]
+        """A function that asks a new snapshot what was asked last; at the start, the default questions.
+
+        Requests that came again are answered from the cache after the switch, too: their answers are made anew before.
+        A commit comes every second or so, and needs no more than these.
+        """
+        again, before, renewed = self.cache.asked_again(), self.web.base, list[Renewed]()
+        recent, self._renewed = list(self._recent.values())[::-1], renewed
 
         def warm(web: Snapshot) -> None:
-            until = time.monotonic() + MAX_WARM_UP_SECONDS
-            for question in recent or first_questions(web):
+            follows = web is not self.web and web.base == before
+            until = time.monotonic() + (MAX_SECONDS_AFTER_COMMIT if follows else MAX_WARM_UP_SECONDS)
+            asked: dict[HttpQuestion, bytes] = {}
+            for request in again:
+                if (question := question_of(request)) and not question.slow:
+                    asked.setdefault(question, request)
+            for question in recent[:1] if follows else recent or first_questions(web):
+                asked.setdefault(question, b"")
+            for question, request in asked.items():
                 if time.monotonic() > until:
                     break
                 with suppress(Exception):  # a page may be gone; other errors show when somebody asks
-                    question.work(web, NORMAL)
+                    renewed.append(self._renew(question, request, web))
 
         return warm
 
+    def _renew(self, question: HttpQuestion, request: bytes, web: Snapshot) -> Renewed:
+        """The answer of a new snapshot to a question."""
+        every = self._keys(question, question.keys(web), web)
+        tag = every.keys[min(NORMAL, len(every.keys) - 1)]
+        return Renewed(request, every, tag, self._reply(question, web, NORMAL, tag, budget_for(self.settings.timeout)))
+
     def _replaced(self) -> None:
         self.cache.clear()
+        renewed, self._renewed = self._renewed, []
+        for each in renewed:
+            if each.keys.edition == self.web.edition and each.request and each.reply.etag:
+                self.cache.put(each.tag, each.reply)
+                self.cache.remember(each.request, each.keys)
         self.metrics.count("switches")
 
     def measure(self) -> None:
@@ -266,6 +316,18 @@ class Service:
         self.stopping = self.watcher.stopping = True
         self.quick.close()
         self.slow.close()
+        if self.writes is not None:
+            self.writes.close()
+
+
+def question_of(request: bytes) -> OperationQuestion | None:
+    """The question that a request to the API asks; None if it asks none."""
+    path, _, query = request.partition(b"?")
+    operation = routes().get(path.decode("latin-1"))
+    try:
+        return None if operation is None else OperationQuestion.read(operation, query)
+    except CociteError:
+        return None
 
 
 def first_questions(web: Snapshot) -> list[OperationQuestion]:

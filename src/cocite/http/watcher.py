@@ -19,6 +19,8 @@ from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
 VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
 """Time asleep ÷ time reading while files are verified: it takes at most 1/41 of a core, 2.5 %, while serving."""
+MIN_SWITCH_SECONDS = 0.7
+"""From one switch to the next: opening a snapshot takes the interpreter from answers for some hundredths of a second."""
 MAX_LOGGED_FILES = 5
 MAX_INDEX_WAIT_SECONDS = 300.0
 """How long a new generation may lack the search index that the previous one had."""
@@ -45,7 +47,9 @@ class StoreWatcher:
         self.rejected = ""  # the generation that was not opened because it is damaged
         self.stopping = False
         self._preparing = False
+        self._opened_at = -MIN_SWITCH_SECONDS  # when a snapshot was opened last
         self._rest: asyncio.Task[None] | None = None  # builds what a new snapshot lacks
+        self._verifying: asyncio.Task[None] | None = None
 
     async def prepare(self) -> None:
         """Build what the first snapshot lacks, while it is served already."""
@@ -54,6 +58,12 @@ class StoreWatcher:
             await run_in_thread(partial(self.current.build_parts, self._log.write))
         finally:
             self._preparing = False
+
+    def start_verifying(self) -> asyncio.Task[None]:
+        """Verify the current snapshot slowly, unless one is being verified."""
+        if self._verifying is None or self._verifying.done():
+            self._verifying = asyncio.create_task(self.verify())
+        return self._verifying
 
     @property
     def lost(self) -> list[str]:
@@ -64,8 +74,10 @@ class StoreWatcher:
         """Verify every checksum of the current snapshot, slowly; then say what is damaged."""
         current, pause = self.current, VERIFY_PAUSE if pause is None else pause
         found = await run_in_thread(partial(current.damaged_files, pause, lambda: self.stopping))
-        if current is not self.current:
+        if current.base != self.current.base:
             return  # replaced meanwhile, by a verified one
+        if found and current is not self.current:  # of what layers were added to since
+            return await self.verify(VERIFY_PAUSE_BEFORE_SWITCH)
         self.damage = found
         if found:
             self._log.write("damaged", "error", files=found, what="run cocite check, and build or copy the store again")
@@ -94,6 +106,7 @@ class StoreWatcher:
                     await self._check.wait()
             at_once = self._check.is_set()
             self._check.clear()
+            await asyncio.sleep(self._opened_at + MIN_SWITCH_SECONDS - time.monotonic())  # while commits follow closely
             before, (stamp, touched) = touched, await run_in_thread(self._look)
             if touched and touched != before:
                 self._log.write("changed in place", "error", files=touched[:MAX_LOGGED_FILES], what=LOST_FILE_ADVICE)
@@ -114,7 +127,7 @@ class StoreWatcher:
 
     async def reload(self) -> None:
         """Replace the current snapshot by a new one; after any error the current one stays."""
-        began = time.monotonic()
+        began = self._opened_at = time.monotonic()
         try:
             fresh = await run_in_thread(partial(self._open, self._warming()))
         except Exception as error:  # whatever is wrong with the new one: go on with the current one
@@ -129,6 +142,7 @@ class StoreWatcher:
         self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
         if not self._preparing and not fresh.is_complete:
             self._rest = asyncio.create_task(self.prepare())
+        self.start_verifying()  # what it shares with the one before
 
     def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
         fresh = Snapshot(self.path)
@@ -141,7 +155,8 @@ class StoreWatcher:
                 self._log.write("waiting", what="search index of the new generation")
                 return None
         self._since = None
-        damage = fresh.damaged_files(VERIFY_PAUSE_BEFORE_SWITCH, lambda: self.stopping)
+        beside = None if self.refused or self.damage else self.current  # what it has is being verified, or was
+        damage = fresh.damaged_files(VERIFY_PAUSE_BEFORE_SWITCH, lambda: self.stopping, beside)
         if damage:
             self.rejected = str(fresh.graph.manifest["id"])
             raise BadStore(f"{damage[0]} of the new generation doesn't match its checksum: the current one stays")

@@ -1,8 +1,8 @@
 """Writing while serving: page records, removals and clicks, each on disk before it is acknowledged.
 
-A body is spooled to a file, so memory doesn't grow with it. What waits is committed together, by the operations that
-the command line has; then the server switches to the new generation. If too much waits, requests are refused. Layers
-that have become large are compacted by a process of low priority. What is sent meanwhile waits for it, also in other
+A body is spooled to a file, so memory doesn't grow with it. What waits is committed together, in a process of low
+priority (writer.py); then the server switches to the new generation. If too much waits, requests are refused. Layers
+that have become large are compacted by another such process. What is sent meanwhile waits for it, also in other
 workers.
 """
 
@@ -28,11 +28,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from cocite.errors import BadSource, CociteError, LockedStore
 from cocite.graph.build.maintain import is_compaction_due
-from cocite.graph.generation import no_progress
 from cocite.http.front import BODY_SECONDS
+from cocite.http.writer import Writer
 from cocite.log import Log
-from cocite.operations.store.build import Add, Remove
-from cocite.operations.store.clicks import CountClicks
 from cocite.serving.threads import RefusedRequest, run_in_thread
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
@@ -43,7 +41,7 @@ MAX_WRITE_BYTES = 32 << 20
 WRITTEN_FILES = {"pages": "pages.jsonl", "clicks": "clicks.tsv"}
 """The name of the spooled file, which readers recognise."""
 MAX_UNPACKED_AT_ONCE = 1 << 20
-MAX_WAITING_REQUESTS, MAX_WAITING_BYTES = 256, 256 << 20
+MAX_WAITING_REQUESTS, MAX_WAITING_BYTES = 2048, 256 << 20
 MAX_COMMITTED_TOGETHER = 100
 RETRY_SECONDS = 5
 COMPACT_PAUSE_SECONDS = 600.0
@@ -71,6 +69,7 @@ class Writes:
     def __init__(self, store: Path, log: Log, written: Callable[[], None]) -> None:
         """`written` is called after each commit."""
         self._store, self._log, self._written = store, log, written
+        self._writer = Writer(store)
         self._waiting: deque[Write] = deque()
         self._bytes = 0
         self._task: asyncio.Task[None] | None = None
@@ -90,6 +89,10 @@ class Writes:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._commit_all())
         await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
+
+    def close(self) -> None:
+        """Start nothing any more."""
+        self._writer.close()
 
     async def _commit_all(self) -> None:
         await self._commit_waiting()
@@ -147,7 +150,7 @@ class Writes:
 
     async def _commit(self, kind: str, group: Sequence[Write]) -> Exception | None:
         ids = {each.item: each.request_id for each in group if each.request_id}
-        work = partial(commit, self._store, kind, [each.item for each in group], ids)
+        work = partial(self._writer.commit, kind, [each.item for each in group], ids)
         until = time.monotonic() + LOCKED_SECONDS
         try:
             while True:
@@ -164,17 +167,6 @@ class Writes:
             return error
         self._log.write("written", kind=kind, requests=len(group))
         return None
-
-
-def commit(store: Path, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
-    """Write items of one kind to a store, by the operation of the command line. Raises a CociteError."""
-    given: dict[str, Any] = {"index": str(store), "quiet": True}
-    if kind == "pages":
-        Add(sources=tuple(items), kind="records", compacts=False, **given).do(no_progress)
-    elif kind == "removals":
-        Remove(urls=tuple(items), **given).do(no_progress)
-    else:
-        CountClicks(files=tuple(items), request_ids=request_ids, **given).do(no_progress)
 
 
 # ------------------------------------------------------------------------------------------------ what was sent

@@ -1,8 +1,8 @@
 """The word vectors and context words of pages that layers changed, by the weights of words that a store has.
 
 They are made as `make_vectors` makes them, but for what waits until it runs again: how many pages have a word, words
-that no page had, same-name pages, and the neighbours of pages with little text, which count with the neighbours that
-they have themselves.
+that no page had, and the neighbours of pages with little text, which count with the neighbours that they have
+themselves.
 """
 
 from functools import lru_cache
@@ -29,7 +29,8 @@ from cocite.words.make_vectors import (
     neighbour_weight,
 )
 from cocite.words.matrices import of_length_1, packed, pruned, rows_of, stacked
-from cocite.words.stored import Arrays, arrays_of, rows_at
+from cocite.words.same_name import AnchorNames, ChangedNames
+from cocite.words.stored import ROWS, Arrays, arrays_of, rows_at
 from cocite.words.tokens import terms_of
 from cocite.words.vectors import Vectors
 
@@ -44,9 +45,13 @@ def changed_rows(graph: Graph, old: Vectors, changed: ChangedPages) -> Arrays:
     rows.data *= np.where(made.described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     lines = lru_cache(CACHED_PAGES)(lambda page: cut_lines(graph.texts.column("headings")[page]))
     headings = headings_of(lines, lambda words: old.words.find_all(words).tolist(), old.rarity, old.stop)
-    same_name = stored_rows(old.same_name, pages, graph.pages)
-    context = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)
     found: Arrays = {"page": pages.astype(np.uint32), "text_words": made.text_words, "home": made.homes}
+    same_name = stored_rows(old.same_name, pages, graph.pages)
+    if old.names is not None:
+        found |= ChangedNames(old.names, old.recent and old.recent.names, pages.tolist(), made.names).arrays()
+        rows_now = np.searchsorted(found["same:page"], pages), Sparse.of(*(found[f"same:row.{part}"] for part in ROWS))
+        same_name = stored_rows(rows_now[1], rows_now[0], graph.pages)
+    context = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)
     return found | arrays_of(own=packed(rows), context=packed(context))
 
 
@@ -58,7 +63,9 @@ class ChangedRows:
         self.text_words, self.described = np.zeros(len(self.pages), np.uint16), np.ones(len(self.pages), np.bool_)
         self.homes = np.array([is_home(next(addresses(graph.names, page, 1, True))) for page in self.pages], np.uint8)
         terms, counted = lru_cache(CACHED_TEXTS)(terms_of), [list[tuple[str, int]]() for _ in self.pages]
+        self.names = AnchorNames()
         for page, own, links in changed.texts:
+            self.names.add(page, links.anchors, graph.address(page) if links.anchors else "")
             row, words = int(np.searchsorted(self.pages, page)), count_words(own, links, terms)
             self.text_words[row], self.described[row], counted[row] = words.of_text, words.described, words.most
         number = {word: at for at, word in enumerate(dict.fromkeys(word for row in counted for word, _ in row))}

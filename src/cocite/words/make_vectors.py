@@ -15,21 +15,13 @@ of text it is, so they count in word vectors. But no two pages are similar by st
 
 **Context words** are made in `context_words.py`.
 
-**Same-name pages** are linked under the same anchor text, as a project's site and its repository are. A page's name is
-the letters and digits of its anchor texts, by number of links; pages are compared by the cosine of their names. A name
-that more than MAX_NAME_PAGES pages have ("Documentation") is ignored. A list that has one of them would have the other.
-A name that is in the address of one page but not of the other isn't the same name: a list of clients for several
-languages calls one of them "Rust".
+**Same-name pages** are found in `same_name.py`.
 """
 
-import re
 import tempfile
-import unicodedata
-from array import array
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,9 +35,10 @@ from cocite.graph.store import Graph
 from cocite.words.context_words import context_words, headings_of
 from cocite.words.documents import LinkTexts, PageReader, lines_of, texts_of_pages
 from cocite.words.keywords import PageWords
-from cocite.words.matrices import chunks_of, highest, of_length_1, packed, pruned, rows_of, stacked
+from cocite.words.matrices import chunks_of, of_length_1, packed, pruned, rows_of, stacked
+from cocite.words.same_name import AnchorNames
 from cocite.words.tokens import language_of, stop_words, terms_of
-from cocite.words.vectors import MAX_SAME_NAME, Vectors
+from cocite.words.vectors import Vectors
 
 MAX_WORDS = 128
 COUNTED_WORDS = 256  # words of a page that are weighted: the most frequent
@@ -58,18 +51,6 @@ MEMORY_BYTES = 1 << 29
 MIN_NEIGHBOUR_WEIGHT = 0.01  # neighbours that would count less are not read
 
 CHUNK_PAGES = 1 << 14
-
-MAX_NAME_PAGES = 16
-MIN_COSINE = 0.2
-NAME_CHARACTERS = range(3, 61)
-GENERIC_NAMES = frozenset({
-    "about", "article", "blog", "clickhere", "code", "demo", "details", "docs", "documentation", "download",
-    "example", "examples", "github", "here", "home", "homepage", "learnmore", "link", "more", "official", "paper",
-    "pdf", "project", "read", "readme", "readmore", "repo", "repository", "site", "source", "sourcecode", "video",
-    "web", "website",
-})  # fmt: skip
-"""Anchor texts of any page; small stores have too few of each to notice."""
-_PATH = re.compile(r"[\w.-]+/([\w.-]+)")
 
 
 def make_vectors(
@@ -93,7 +74,8 @@ def make_vectors(
     weights = (np.log1p(found.counts.astype(np.float32) / WORD_TENTHS) * rarity[found.ids]).astype(np.float32)
     matrix = csr_array((weights, found.ids, found.starts), shape=(graph.pages, len(found.words)))
     matrix.eliminate_zeros()
-    matrix, same_name = of_length_1(matrix), names.same_name(graph.pages)
+    matrix, named = of_length_1(matrix), names.rows(graph.pages)
+    same_name = named.same_name()
     lines, known = PageReader(lines_of(graph, "headings")), {word: at for at, word in enumerate(collected.words)}
     numbers = lambda words: [known.get(word, -1) for word in words]  # noqa: E731
     headings = headings_of(lambda page: lines.take(page) or [], numbers, rarity, stop)
@@ -103,7 +85,7 @@ def make_vectors(
     rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     by_page, by_word, by_name = map(packed, (rows, csr_array(rows.T.tocsr()), same_name))
     parts = (by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph))
-    return Vectors(*parts, rarity)
+    return Vectors(*parts, rarity, named.stored())
 
 
 class CountedWords(NamedTuple):
@@ -183,60 +165,3 @@ def homes(graph: Graph) -> NDArray[np.uint8]:
 def is_home(address: str) -> bool:
     """Whether an address, or a name marked as one, is the first page of a host."""
     return not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
-
-
-class AnchorNames:
-    """The names of pages, collected page by page."""
-
-    def __init__(self) -> None:
-        self._pages, self._names, self._counts = array("L"), array("Q"), array("f")
-
-    def add(self, page: int, anchors: list[tuple[str, int]], address: str) -> None:
-        """Add the anchor texts of a page. The lowest bit of a name is whether the address has it, too."""
-        counted: Counter[str] = Counter()
-        for text, count in anchors:
-            if name := name_in(text):
-                counted[name] += count
-        spelled = letters_of(address) if counted else ""
-        for name, count in counted.items():
-            self._pages.append(page)
-            digest = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
-            self._names.append(digest & ~1 | (name in spelled))
-            self._counts.append(count)
-
-    def same_name(self, pages: int) -> csr_array:
-        """The cosine of each page's name with those of its MAX_SAME_NAME closest same-name pages."""
-        names, number = np.unique(np.array(self._names, np.uint64), return_inverse=True)
-        place = np.array(self._counts, np.float32), (np.array(self._pages, np.int64), number)
-        named = csr_array(place, shape=(pages, len(names)))
-        _, either = np.unique(names >> np.uint64(1), return_inverse=True)
-        common = np.bincount(either[named.indices]) > MAX_NAME_PAGES
-        named.data[common[either[named.indices]]] = 0
-        named.eliminate_zeros()
-        named = of_length_1(named)
-        chunks, turned = chunks_of(pages, CHUNK_PAGES), csr_array(named.T)
-        return stacked([closest(csr_array(named[chunk] @ turned), chunk.start) for chunk in chunks])
-
-
-def name_in(text: str) -> str:
-    """The name in an anchor text, or ""."""
-    path = _PATH.fullmatch(text)
-    name = letters_of(path[1] if path else text)
-    return name if len(name) in NAME_CHARACTERS and name not in GENERIC_NAMES else ""
-
-
-def letters_of(text: str) -> str:
-    """The letters and digits of a text, in lower case, with the marks of letters: vowels, in many scripts."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    if text.isascii() and text.isalnum():
-        return text
-    return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M")
-
-
-def closest(cosines: csr_array, first: int) -> csr_array:
-    """The MAX_SAME_NAME highest cosines of each page, from page `first` on, with other pages; ties by page."""
-    cosines.data[(cosines.data < MIN_COSINE) | (cosines.indices == rows_of(cosines) + first)] = 0
-    cosines.eliminate_zeros()
-    kept = highest(cosines, MAX_SAME_NAME)
-    place = rows_of(cosines)[kept], cosines.indices[kept]
-    return csr_array((cosines.data[kept], place), shape=cosines.shape)

@@ -27,7 +27,7 @@ MAX_PREFIX_WORDS = 1000  # words with the same beginning that are read to sugges
 ARRAY_TYPES = {
     "starts": "<i8", "ids": "<u4", "columns": "<u4", "other": "<u4", "times": "<u4", "counts": "<u4",
     "frequency": "<u4", "weights": "<u2", "text_words": "<u2", "data": "|u1", "stop": "|u1", "home": "|u1",
-    "rarity": "<f8",
+    "rarity": "<f8", "digest": "<u8", "ignored": "<u8",
 }  # fmt: skip
 """Types of arrays, by the last part of their names."""
 
@@ -202,9 +202,18 @@ def write_part(file: Path, parts: list[Arrays]) -> None:
 
 
 def merged_parts(parts: list[Arrays]) -> Arrays:
-    """Several parts as one. Arrays have a value for each `page`; those named NAME.starts begin the rows of a matrix."""
+    """Several parts as one. Arrays have a value for each `page`; those named NAME.starts begin the rows of a matrix.
+
+    Arrays named KIND:NAME have a value for each KIND:page.
+    """
     if len(parts) == 1:
         return parts[0]
+    if any(":" in name for name in parts[0]):
+        merged: Arrays = {}
+        for kind in {name.rpartition(":")[0] for name in parts[0]}:
+            some = [{n.rpartition(":")[2]: part[n] for n in part if n.rpartition(":")[0] == kind} for part in parts]
+            merged |= {f"{kind}:{name}" if kind else name: values for name, values in merged_parts(some).items()}
+        return merged
     every = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     pages = every["page"]
     newest = len(pages) - 1 - np.unique(pages[::-1], return_index=True)[1]  # ascending by page

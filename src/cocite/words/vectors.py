@@ -3,7 +3,7 @@
 The side data `vectors` has the matrix by page, and the same by word to find pages with words in common; the context
 words of each page (`context`), its same-name pages (`same_name`), and which pages are the first of a host. Where layers
 changed pages, files beside it have their rows, one for each commit until they are merged: see `follow_vectors`. Weights
-of words, the vocabulary and same-name pages stay as they are until the vectors are made anew.
+of words and the vocabulary stay as they are until the vectors are made anew.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cocite.graph.arrays import GONE
 from cocite.graph.mapping import FilePart, joined
 from cocite.graph.store import Graph
-from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with, shared_terms
+from cocite.kernels.words.word_vectors import NONE_RECENT, SCALE, Recent, Sparse, cosines, pages_with, shared_terms
 from cocite.words.stored import (
     ROWS,
     Arrays,
@@ -38,8 +38,59 @@ if TYPE_CHECKING:
 NO_PAGES = np.zeros(0, np.uint32)
 PART_SUFFIX = ".npz"  # of a file with the rows of changed pages
 MAX_PARTS = 4  # such files; opening one takes 3 ms
-MAX_RECENT_CANDIDATES = 1 << 12  # of these, pages that layers changed
 MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those that count this share of the first one
+
+
+Names = dict[int, float]  # of a page: how much it has of each, by digest
+
+
+class StoredNames(NamedTuple):
+    """The names of all pages, by page and by name: see `same_name`."""
+
+    digest: NDArray[np.uint64]  # of each name, ascending
+    ignored: NDArray[np.uint64]  # those of names that many pages have, without the lowest bit
+    of_page: Sparse
+    of_name: Sparse
+
+
+class RecentNames:
+    """The names of pages that layers changed."""
+
+    def __init__(self, pages: NDArray[np.uint32], part: Arrays) -> None:
+        """`pages` ascend; a part without names has none of them."""
+        self._pages = pages if "named.starts" in part else pages[:0]
+        self._part = part
+
+    def has(self, page: int) -> bool:
+        """Whether it is one of these pages."""
+        at = int(np.searchsorted(self._pages, page))
+        return at < len(self._pages) and int(self._pages[at]) == page
+
+    def of(self, page: int) -> Names:
+        """The names of one of these pages."""
+        at = int(np.searchsorted(self._pages, page))
+        row = slice(*self._part["named.starts"][at : at + 2].tolist())
+        return dict(
+            zip(
+                self._part["named.digest"][row].tolist(),
+                (self._part["named.weights"][row] / SCALE).tolist(),
+                strict=True,
+            )
+        )
+
+    def pages(self, name: int) -> list[int]:
+        """Those of these pages that have a name."""
+        names, pages = self._by_name
+        low, high = (int(np.searchsorted(names, np.uint64(name), side)) for side in ("left", "right"))  # type: ignore[call-overload]
+        found: list[int] = pages[low:high].tolist()
+        return found
+
+    @cached_property
+    def _by_name(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        if not len(self._pages):
+            return np.zeros(0, np.uint64), NO_PAGES
+        order = np.argsort(self._part["named.digest"])
+        return self._part["named.digest"][order], np.repeat(self._pages, np.diff(self._part["named.starts"]))[order]
 
 
 class SharedTerms(NamedTuple):
@@ -62,6 +113,7 @@ class Vectors:
     same_name: Sparse  # pages that are linked under the same anchor text as each page
     home: NDArray[np.uint8]  # 1: the first page of a host
     rarity: NDArray[np.float64]  # of each word, what it counts; 0 if only one page has it
+    names: StoredNames | None = None  # of all pages, from which same-name pages follow layers
     recent: "RecentRows | None" = None
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
@@ -93,30 +145,16 @@ class Vectors:
 
     def most_similar(self, page: int, maximum: int) -> NDArray[np.uint32]:
         """The pages most similar to a page, among those that share its heaviest words."""
-        own = self.of(page)
-        pages, sums = self._having(self.columns, *own)
-        if self.recent is not None:
-            sums[self.recent.changed[np.minimum(pages, len(self.recent.changed) - 1)]] = 0  # these have other rows
-            more, more_sums = self._having(self.recent.columns, *own)
-            pages, sums = np.concatenate([pages, more]), np.concatenate([sums, more_sums])
-        count = len(pages)
+        pages, sums = np.empty(MAX_CANDIDATES, np.uint32), np.empty(MAX_CANDIDATES)
+        recent = NONE_RECENT if self.recent is None else self.recent.by_word
+        count = pages_with(self.columns, recent, *self.of(page), pages, sums)
+        pages, sums = pages[:count], sums[:count]
         if count > 4 * maximum:
             highest = np.flatnonzero(sums >= np.partition(sums, count - maximum - 1)[count - maximum - 1])
             pages, sums = pages[highest], sums[highest]
-        if self.recent is not None:
-            pages, sums = pages[sums > 0], sums[sums > 0]
         found: NDArray[np.uint32] = pages[np.lexsort((pages, -sums))][: maximum + 1]
         others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
         return others[:maximum]
-
-    def _having(
-        self, columns: Sparse, words: NDArray[np.uint32], weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """Pages that have some of the words, and what these add to their cosines."""
-        room = MAX_CANDIDATES if columns is self.columns else MAX_RECENT_CANDIDATES
-        pages, sums = np.empty(room, np.uint32), np.empty(room)
-        count = pages_with(columns, words, weights, pages, sums)
-        return pages[:count], sums[:count]
 
     def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
         """The words, or context words, that a page shares with each of others."""
@@ -135,9 +173,10 @@ class RecentRows:
     vocabulary: int
     changed: NDArray[np.bool_]  # of all pages, which these are
     gone: NDArray[np.bool_]  # and which of them are gone
+    names: RecentNames
 
     @cached_property
-    def columns(self) -> Sparse:
+    def by_word(self) -> Recent:
         """These pages by word."""
         sizes = self.rows.ends - self.rows.starts[: len(self.pages)]
         order = np.argsort(self.rows.ids, kind="stable")
@@ -145,7 +184,7 @@ class RecentRows:
         parts = (starts, np.repeat(self.pages, sizes)[order], self.rows.weights[order])
         for part in parts:
             part.flags.writeable = False
-        return Sparse.of(*parts)
+        return Recent(self.changed, Sparse.of(*parts))
 
 
 def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
@@ -168,7 +207,12 @@ def read_vectors(stored: OpenedWords, of_fewer_pages: bool = False) -> Vectors:
     stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
     stored.require(len(by_word.ends) == len(words) == len(stop) == len(rarity))
     stored.require(len(own.ids) == len(by_word.ids))
-    vectors = Vectors(own, by_word, text_words, words, stop, context, same_name, home, rarity)
+    names = None
+    if "name.digest" in stored.side.arrays:  # those of older versions lack it
+        digests = stored.array("name.digest"), stored.array("name.ignored")
+        names = StoredNames(*digests, stored.sparse("name.of_page."), stored.sparse("name.of_name."))
+        stored.require(len(names.of_page.ends) == pages and len(names.of_name.ends) == len(names.digest))
+    vectors = Vectors(own, by_word, text_words, words, stop, context, same_name, home, rarity, names)
     return with_parts(stored, vectors, [stored.part(name) for name in parts]) if parts else vectors
 
 
@@ -177,20 +221,22 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
     old, part = len(vectors.text_words), merged_parts(parts)
     new, pages = stored.graph.pages - old, part["page"]
     stored.require(not len(pages) or int(pages[-1]) < stored.graph.pages)
-    for name in ("own", "context"):
-        stored.require(is_starts(part[f"{name}.starts"], len(pages), len(part[f"{name}.ids"])))
+    renamed = part.get("same:page", NO_PAGES)  # parts of older versions lack it
+    stored.require(not len(renamed) or int(renamed[-1]) < stored.graph.pages)
+    for name, rows in (("own", pages), ("context", pages), *([("same:row", renamed)] if len(renamed) else [])):
+        stored.require(is_starts(part[f"{name}.starts"], len(rows), len(part[f"{name}.ids"])))
         stored.require(len(part[f"{name}.ids"]) == len(part[f"{name}.weights"]))
 
     def grown(name: str, more: int) -> NDArray[Any]:
         values = stored.array(name)
         return joined(values.dtype, [FilePart(stored.side.folder / f"{name}.bin", 0, values)], more)[0]
 
-    def with_rows(prefix: str, changed: str = "") -> Sparse:
+    def with_rows(prefix: str, changed: str, pages: NDArray[np.uint32]) -> Sparse:
         starts, ends = grown(f"{prefix}starts", new), grown(f"{prefix}starts", new)[1:]
         starts[old:], ends[old:] = 0, 0
-        added = [part[f"{changed}.{name}"] if changed else NO_PAGES for name in ROWS[1:]]
+        added = [part[f"{changed}.{name}"] if len(pages) else NO_PAGES for name in ROWS[1:]]
         ids, weights = (grown(f"{prefix}{name}", len(more)) for name, more in zip(ROWS[1:], added, strict=True))
-        if changed:
+        if len(pages):
             place, own = len(ids) - len(added[0]), part[f"{changed}.starts"]
             starts[pages], ends[pages] = place + own[:-1], place + own[1:]
             ids[place:], weights[place:] = added
@@ -204,13 +250,14 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
         each.flags.writeable = False
     changed, gone = np.zeros(old + new, np.bool_), np.zeros(old + new, np.bool_)
     changed[pages], gone[pages] = True, stored.graph.array("page.kind")[pages] & GONE > 0
+    changed.flags.writeable = False
     own = Sparse.of(*(part[f"own.{name}"] for name in ROWS))
-    recent = RecentRows(pages, own, len(vectors.words), changed, gone)
+    recent = RecentRows(pages, own, len(vectors.words), changed, gone, RecentNames(pages, part))
     return replace(
         vectors,
-        pages=with_rows("", "own"),
-        context=with_rows("context.", "context"),
-        same_name=with_rows("same_name."),
+        pages=with_rows("", "own", pages),
+        context=with_rows("context.", "context", pages),
+        same_name=with_rows("same_name.", "same:row", renamed),
         text_words=text_words,
         home=home,
         recent=recent,
@@ -225,7 +272,11 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     arrays = {name: getattr(made, name) for name in ("text_words", "stop", "home", "rarity")}
     arrays |= {name: getattr(made.pages, name) for name in ROWS}
     others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
-    return {}, arrays | others
+    assert made.names is not None
+    arrays |= {"name.digest": made.names.digest, "name.ignored": made.names.ignored}
+    return {}, arrays | others | arrays_of(
+        **{f"name.{part}": getattr(made.names, part) for part in ("of_page", "of_name")}
+    )
 
 
 def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -> dict[str, Any]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cocite import __version__
 from cocite.errors import BadStore
 from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays
-from cocite.graph.build.commit_derived import derived_arrays
+from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
 from cocite.graph.build.names import NAME_COLUMNS, key_array, spelling_orders, text_buffers
@@ -85,7 +85,7 @@ class Commit:
         manifest = self._manifest(sources, skipped)
         if not manifest["pages"]:
             raise BadStore(f"no page would be left in {self.old.path}: delete the folder instead")
-        arrays |= derived_arrays(self.old, with_layer(self.old, manifest, arrays), arrays)
+        arrays |= derived_arrays(self.old, with_layer(self.old, manifest, arrays), arrays, self._changed_parents())
         digests = "".join(f"{name}{digest(np.ascontiguousarray(arrays[name]).data)}" for name in sorted(arrays))
         manifest["id"] = digest((self.old.manifest["id"] + digests).encode())[:16]
         return Change(manifest, arrays, web.left_out)
@@ -277,6 +277,10 @@ class Commit:
         if len(self.remove) and self.remove != self.old.removed:
             arrays |= (self.old.removed + self.remove).arrays()
         return {name: values for name, values in arrays.items() if len(values)}
+
+    def _changed_parents(self) -> ChangedParents:
+        added, lost = np.sort(turn(self.added)), np.unique(self.dropped.astype(np.uint32))
+        return ChangedParents((added >> np.uint64(32)).astype(np.uint32), added.astype(np.uint32), lost)
 
     def _in_lists(self) -> Columns:
         """The whole in-lists of all pages that got or lost a link."""

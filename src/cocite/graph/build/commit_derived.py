@@ -3,7 +3,7 @@
 Everything here is computed for the pages around a change, by the rules of derive.py.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,20 @@ Pages = NDArray[np.uint32]
 Columns = dict[str, NDArray[Any]]
 
 
-def derived_arrays(old: Graph, new: Graph, changed: Columns) -> Columns:
+class ChangedParents(NamedTuple):
+    """The links that came, by target and then by source, and the pages that lost one."""
+
+    targets: Pages
+    sources: Pages
+    lost: Pages
+
+
+def derived_arrays(old: Graph, new: Graph, changed: Columns, parents_of: ChangedParents) -> Columns:
     """The derived arrays of a layer; `new` is the store with the rest of it, whose arrays are `changed`."""
     none = np.zeros(0, np.uint32)
     out, into = changed.get("out.page", none), changed.get("in.page", none)
-    arrays = _entry_points(new, out) | _stored_parents(old, new, into, out) | _near_duplicates(old, new, out, into)
+    arrays = _entry_points(new, out) | _best_parents(old, new, into, parents_of)
+    arrays |= _sampled_parents(old, new, into, parents_of) | _near_duplicates(old, new, out, into)
     return {name: values for name, values in arrays.items() if len(values)}
 
 
@@ -33,59 +42,76 @@ def _entry_points(new: Graph, pages: Pages) -> Columns:
     return dict(derive.entry_points_of("out", lists, pages)) if len(pages) else {}
 
 
-def _stored_parents(old: Graph, new: Graph, into: Pages, out: Pages) -> Columns:
-    """Best and sampled parents of pages that have other parents, or parents of other in-degrees."""
-    degree, arrays = new.in_degree, Columns()
-    popular = into[degree[into] > derive.SAMPLE_PARENTS]
-    if len(popular):
-        chosen = np.zeros((len(popular), derive.SAMPLE_PARENTS), np.uint32)
-        room = new.into, popular, new.fingerprints, derive.HASH_SEED, derive.SAMPLE_PARENTS
-        verify(parents.sample_of_all(*room, chosen))
-        arrays |= {"sample.page": popular, "sample.parent": chosen.ravel()}
+def _best_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParents) -> Columns:
+    """Best parents of pages that have other parents, or parents of other in-degrees."""
+    degree, before = new.in_degree, np.append(old.in_degree, np.zeros(new.pages - old.pages, np.uint32))
     # Whom the pages of other in-degrees link to: among the parents of these, their ranks may have changed.
     linking = into[new.out_degree[into] > 0].astype(np.int64)
     starts, targets, _ = new.links.read_some(new.out, linking, attributes=False)
     many = degree[targets] > derive.MANY_PARENTS
     owners = np.repeat(linking.astype(np.uint32), np.diff(starts))[many]
-    beside = np.setdiff1d(targets[many], into)
+    targets = targets[many]
+    order = np.argsort(targets, kind="stable")
+    owners, targets = owners[order], targets[order]
+    beside, first = np.unique(targets, return_index=True)
+    bounds = np.append(first, len(targets)).astype(np.int64)
+    stored, reordered = old.links.stored_parents("best"), np.zeros(len(beside), np.bool_)
+    verify(parents.reordered(stored, beside, bounds, owners, before, degree, reordered))
     own = into[degree[into] > derive.MANY_PARENTS]
-    pages = np.union1d(own, _reordered(old, new, owners, targets[many], beside))
-    if len(pages):
-        chosen = np.zeros((len(pages), derive.BEST_PARENTS), np.uint32)
-        verify(parents.best_of_all(new.into, pages, derive.BEST_PARENTS, chosen))
-        kept = np.array(
-            [
-                not _same(old.links.stored("best", page) if page < old.pages else None, row) or page in own
-                for page, row in zip(pages.tolist(), chosen, strict=True)
-            ],
-            np.bool_,
-        )
-        arrays |= {"best.page": pages[kept].astype(np.uint32), "best.parent": chosen[kept].ravel()}
-    return arrays
+    pages = np.union1d(own, beside[reordered])
+    if not len(pages):
+        return {}
+    # A parent outside of a stored row whose in-degree stayed the same is still behind the row, unless one in it fell.
+    fell = targets[degree[owners] < before[owners]]
+    more = np.concatenate([parents_of.targets, targets]), np.concatenate([parents_of.sources, owners])
+    rows = _with_more(stored, pages, np.union1d(parents_of.lost, fell), *more)
+    chosen = np.zeros((len(pages), derive.BEST_PARENTS), np.uint32)
+    verify(parents.best_of_all(new.into, pages, rows, derive.BEST_PARENTS, chosen))
+    changed = np.isin(pages, own)
+    for at in np.flatnonzero(~changed).tolist():
+        changed[at] = not _same(old.links.stored("best", int(pages[at])), chosen[at])
+    return {"best.page": pages[changed].astype(np.uint32), "best.parent": chosen[changed].ravel()}
+
+
+def _sampled_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParents) -> Columns:
+    """Sampled parents of pages that have other parents."""
+    pages = into[new.in_degree[into] > derive.SAMPLE_PARENTS]
+    if not len(pages):
+        return {}
+    chosen = np.zeros((len(pages), derive.SAMPLE_PARENTS), np.uint32)
+    rows = _with_more(
+        old.links.stored_parents("sample"), pages, parents_of.lost, parents_of.targets, parents_of.sources
+    )
+    room = new.into, pages, rows, new.fingerprints, derive.HASH_SEED, derive.SAMPLE_PARENTS
+    verify(parents.sample_of_all(*room, chosen))
+    return {"sample.page": pages, "sample.parent": chosen.ravel()}
+
+
+def _with_more(
+    stored: parents.StoredParents, pages: Pages, anew: Pages, targets: Pages, sources: Pages
+) -> parents.ChosenParents:
+    """Among which parents to choose those of some pages: the ones that are stored, and more of them.
+
+    For pages that have no row, and those that are chosen `anew`, it is empty: among all.
+    """
+    at = np.minimum(np.searchsorted(stored.page, pages), max(0, len(stored.page) - 1))
+    known = (stored.page[at] == pages if len(stored.page) else np.zeros(len(pages), np.bool_)) & ~np.isin(pages, anew)
+    order = np.lexsort((sources, targets))
+    targets, sources = targets[order], sources[order]
+    low, high = (np.searchsorted(targets, pages, side) for side in ("left", "right"))  # type: ignore[call-overload]
+    found, starts = [], [0]
+    for number, row in enumerate(at.tolist()):
+        some = sources[:0]
+        if known[number]:
+            first = int(stored.first[row])
+            some = np.union1d(stored.parent[first : first + stored.size], sources[low[number] : high[number]])
+        found.append(some)
+        starts.append(starts[-1] + len(some))
+    return parents.ChosenParents(np.array(starts, np.int64), np.concatenate([sources[:0], *found]).astype(np.uint32))
 
 
 def _same(before: Pages | None, now: Pages) -> bool:
     return before is not None and bool(np.array_equal(before, now))
-
-
-def _reordered(old: Graph, new: Graph, owners: Pages, children: Pages, beside: Pages) -> Pages:
-    """Which pages, whose own parents are the same, may have another order of best parents.
-
-    One of these parents got another in-degree. It matters if it is among the best, or now has enough for it.
-    """
-    degree, found = new.in_degree, []
-    order = np.argsort(children, kind="stable")
-    children, owners = children[order], owners[order]
-    for page in beside.tolist():
-        stored = old.links.stored("best", page)
-        low, high = np.searchsorted(children, [page, page + 1])
-        if stored is None or _may_change(stored, owners[low:high], old.in_degree, degree):
-            found.append(page)
-    return np.array(found, np.uint32)
-
-
-def _may_change(stored: Pages, changed: Pages, before: Pages, after: Pages) -> bool:
-    return bool((after[changed] >= before[stored[-1]]).any() or np.isin(changed, stored).any())
 
 
 def _near_duplicates(old: Graph, new: Graph, out: Pages, into: Pages) -> Columns:

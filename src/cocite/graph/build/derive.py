@@ -34,12 +34,13 @@ def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: W
 
     def best(pages: Pages) -> Pages:
         chosen = np.zeros((len(pages), BEST_PARENTS), np.uint32)
-        verify(parents.best_of_all(into, pages, BEST_PARENTS, chosen))
+        verify(parents.best_of_all(into, pages, parents.ALL_PARENTS, BEST_PARENTS, chosen))
         return chosen.ravel()
 
     def sample(pages: Pages) -> Pages:
         chosen = np.zeros((len(pages), SAMPLE_PARENTS), np.uint32)
-        verify(parents.sample_of_all(into, pages, fingerprints, HASH_SEED, SAMPLE_PARENTS, chosen))
+        among, seed = parents.ALL_PARENTS, HASH_SEED
+        verify(parents.sample_of_all(into, pages, among, fingerprints, seed, SAMPLE_PARENTS, chosen))
         return chosen.ravel()
 
     for name, choose, min_parents in (("best", best, MANY_PARENTS), ("sample", sample, SAMPLE_PARENTS)):

@@ -119,12 +119,34 @@ def best_parents(lists, parents, count, keep, heap, out):
     return size
 
 
+class ChosenParents(NamedTuple):
+    """For each of some pages, parents to choose among, ascending; none: all of them."""
+
+    starts: NDArray[np.int64]  # one more for the end
+    parents: NDArray[np.uint32]
+
+
+ALL_PARENTS = ChosenParents(np.zeros(0, np.int64), np.zeros(0, np.uint32))
+
+
+@inline
+def parents_to_choose(lists, pages, chosen, i, room):
+    """The parents of pages[i] to choose among, in `room` or in a larger array. Returns (how many or DAMAGED, it)."""
+    if len(chosen.starts) == 0 or chosen.starts[i] == chosen.starts[i + 1]:
+        return read_grown(lists, np.int64(pages[i]), room)
+    some = chosen.parents[chosen.starts[i] : chosen.starts[i + 1]]
+    for parent in some:
+        if parent >= len(lists.degree):
+            return np.int64(DAMAGED), room
+    return np.int64(len(some)), some.copy()
+
+
 @kernel
-def best_of_all(lists, pages, keep, out):
-    """`best_parents` of many pages, a row of `keep` each."""
+def best_of_all(lists, pages, among, keep, out):
+    """`best_parents` of many pages, a row of `keep` each; `among` ChosenParents."""
     parents, heap = np.empty(1024, np.uint32), np.empty(keep, np.uint64)
     for i in range(len(pages)):
-        count, parents = read_grown(lists, np.int64(pages[i]), parents)
+        count, parents = parents_to_choose(lists, pages, among, i, parents)
         if count < 0:
             return np.int64(DAMAGED)
         best_parents(lists, parents, count, keep, heap, out[i])
@@ -158,12 +180,34 @@ def sample_parents(parents, child, fingerprints, seed, keep, out):
 
 
 @kernel
-def sample_of_all(lists, pages, fingerprints, seed, keep, out):
-    """`sample_parents` of many pages, a row of `keep` each."""
+def reordered(stored, pages, starts, changed, before, after, found):
+    """Set found[i] if the stored best parents of pages[i] may be others, or in another order, or if it has none.
+
+    changed[starts[i] : starts[i + 1]] are parents of it whose in-degrees were `before` and are `after`: it matters if
+    one is stored, or now has enough for it.
+    """
+    for i in range(len(pages)):
+        row, end = row_of(stored, pages[i]), stored.size - 1
+        found[i] = row < 0
+        if row < 0:
+            continue
+        last = stored.parent[row + end]
+        for k in range(starts[i], starts[i + 1]):
+            if last >= len(before) or changed[k] >= len(after):
+                return np.int64(DAMAGED)
+            found[i] |= after[changed[k]] >= before[last]
+            for at in range(row, row + stored.size):
+                found[i] |= stored.parent[at] == changed[k]
+    return np.int64(len(pages))
+
+
+@kernel
+def sample_of_all(lists, pages, among, fingerprints, seed, keep, out):
+    """`sample_parents` of many pages, a row of `keep` each; `among` ChosenParents."""
     parents = np.empty(1024, np.uint32)
     for i in range(len(pages)):
         page = np.int64(pages[i])
-        count, parents = read_grown(lists, page, parents)
+        count, parents = parents_to_choose(lists, pages, among, i, parents)
         if count < 0:
             return np.int64(DAMAGED)
         sample_parents(parents[:count], fingerprints[page], fingerprints, seed, keep, out[i])

@@ -4,7 +4,7 @@ Row r of a sparse matrix is ids[starts[r]:ends[r]] with weights likewise, in uni
 that point outside the arrays are cut.
 """
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +73,39 @@ def cosines(rows, words, weights, is_content, pages, found):
         found[i] = total / SCALE if any_content else 0.0
 
 
+class Recent(NamedTuple):
+    """Rows of a matrix that replace others: which they are, and the columns that they have now."""
+
+    changed: NDArray[np.bool_]
+    columns: Sparse
+
+
+def _none(dtype: type[np.generic]) -> NDArray[Any]:
+    return np.frombuffer(b"", dtype)  # read-only, as the arrays of a store are
+
+
+NONE_RECENT = Recent(_none(np.bool_), Sparse(_none(np.int64), _none(np.uint32), _none(np.uint16), _none(np.int64)))
+
+
+@inline
+def is_changed(recent, page):
+    """Whether a page has other rows now."""
+    return page < len(recent.changed) and recent.changed[page]
+
+
+@inline
+def add_sum(numbered, sums, count, page, value):
+    """Add a value to the sum of a page. Returns how many pages there are."""
+    at = add_member(numbered, count, page)
+    if at == count:
+        sums[at] = 0.0
+        count += 1
+    sums[at] += value
+    return count
+
+
 @kernel
-def pages_with(columns, words, weights, pages, sums):
+def pages_with(columns, recent, words, weights, pages, sums):
     """Fill `pages` with those that have any of the words, the first words first, and return their number.
 
     A word on more pages than there is room for is skipped; if all are, the first pages of the first word are used.
@@ -84,21 +115,22 @@ def pages_with(columns, words, weights, pages, sums):
     numbered = NumberedSet(new_table(room, EMPTY), pages)
     for i in range(len(words)):
         low, high = row_of(columns, words[i])
-        if high - low > room:
+        first, last = row_of(recent.columns, words[i])
+        if high - low + last - first > room:
             continue
-        room -= high - low
+        room -= high - low + last - first
         for k in range(low, high):
-            at = add_member(numbered, count, columns.ids[k])
-            if at == count:
-                sums[at] = 0.0
-                count += 1
-            sums[at] += weights[i] * columns.weights[k]
+            if not is_changed(recent, columns.ids[k]):
+                count = add_sum(numbered, sums, count, columns.ids[k], weights[i] * columns.weights[k])
+        for k in range(first, last):
+            count = add_sum(numbered, sums, count, recent.columns.ids[k], weights[i] * recent.columns.weights[k])
     if count == 0 and len(words) > 0:
         low, high = row_of(columns, words[0])
         for k in range(low, min(high, low + room)):
-            pages[count] = columns.ids[k]
-            sums[count] = weights[0] * columns.weights[k]
-            count += 1
+            if not is_changed(recent, columns.ids[k]):
+                pages[count] = columns.ids[k]
+                sums[count] = weights[0] * columns.weights[k]
+                count += 1
     return count
 
 

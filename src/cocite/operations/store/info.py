@@ -11,7 +11,7 @@ from cocite.operations.task import Facts, Task
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
 LAGGING = (
-    "weights of words (document frequencies)", "new words in vectors", "relevance of keywords", "same-name pages",
+    "weights of words (document frequencies)", "new words in vectors", "relevance of keywords", "names that many pages have",
     "words of links to popular pages", "context words beside changed pages", "stored ranks",
     "counts of sites and hosts",
 )  # fmt: skip

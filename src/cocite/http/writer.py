@@ -1,0 +1,94 @@
+"""The process of a server that writes to its store: a commit is mostly Python, and would hold up all answers.
+
+It has a low priority, so questions go first. It starts with the first commit, and ends when the server does: then
+nothing comes from its standard input any more. A commit that is under way is finished before.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cocite.errors import BadStore, CociteError
+from cocite.graph.generation import no_progress
+
+STARTING = "from cocite.http.writer import main; main()"
+PRIORITY = 10
+
+
+class Writer:
+    """Commits to a store in a process of its own, one at a time."""
+
+    def __init__(self, store: Path) -> None:
+        self._store, self._lock = store, threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def commit(self, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
+        """Write items of one kind; returns when they are on disk. Raises a CociteError."""
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                command = [sys.executable, "-c", STARTING]
+                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            sent, answers = self._process.stdin, self._process.stdout
+            assert sent is not None and answers is not None
+            try:
+                pickle.dump((self._store, kind, list(items), request_ids), sent)
+                sent.flush()
+                error = pickle.load(answers)
+            except (OSError, EOFError, pickle.UnpicklingError) as broken:
+                code = self._process.wait()
+                raise BadStore(f"the process that writes to {self._store} died ({code}): send it again") from broken
+        if error is not None:
+            raise error
+
+    def close(self) -> None:
+        """End the process, when it has finished."""
+        if self._process is not None and self._process.stdin is not None and self._process.stdout is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+            self._process.stdout.close()
+
+
+def commit(store: Path, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
+    """Write items of one kind to a store, by the operation of the command line. Raises a CociteError."""
+    from cocite.operations.store.build import Add, Remove
+    from cocite.operations.store.clicks import CountClicks
+
+    given: dict[str, Any] = {"index": str(store), "quiet": True}
+    if kind == "pages":
+        Add(sources=tuple(items), kind="records", compacts=False, **given).do(no_progress)
+    elif kind == "removals":
+        Remove(urls=tuple(items), **given).do(no_progress)
+    else:
+        CountClicks(files=tuple(items), request_ids=request_ids, **given).do(no_progress)
+
+
+def main() -> None:
+    """Commit what comes from the standard input, until that ends, and say how each went."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    getattr(os, "nice", lambda _: None)(PRIORITY)
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # whatever else is printed is no answer
+        while True:
+            try:
+                asked = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
+            error: Exception | None = None
+            try:
+                commit(*asked)
+            except CociteError as refused:
+                error = refused
+            except Exception as fault:  # others may be of any shape
+                error = RuntimeError(f"{type(fault).__name__}: {fault}")
+            with suppress(BrokenPipeError):
+                pickle.dump(error, answers)
+                answers.flush()
