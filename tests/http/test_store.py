@@ -113,6 +113,21 @@ def test_it_is_warm_before_it_is_used(own: Path, monkeypatch: pytest.MonkeyPatch
     server.close()
 
 
+def test_requests_that_came_again_are_in_the_cache_after_a_switch(own: Path) -> None:
+    """With the answers of the new state; others are asked again."""
+    server, once = Asking(own), "/api/related?url=wren.example&method=cocitation"
+    for target in (RELATED, RELATED, once):
+        server.get(target)
+    add_eagle(own)
+    server.run(server.service.watcher.reload())
+    again, other = server.get(RELATED), server.get(once)
+    assert EAGLE in [each["url"] for each in again.json["answers"]]
+    assert again.json["store"] == other.json["store"]
+    assert [line["cached"] for line in server.log if line["event"] == "request"] == [False, True, False, True, False]
+    assert server.get(RELATED, if_none_match=again.headers["etag"]).status == 304
+    server.close()
+
+
 def test_a_damaged_store_is_not_used_and_the_old_one_stays(own: Path) -> None:
     server = Asking(own)
     found = urls(server)
