@@ -116,7 +116,7 @@ def test_a_killed_remove_is_finished_by_the_next(web: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("cocite.operations.store.build.renewed", killed)
+        patch.setattr("cocite.words.search.renew_search", killed)
         assert run("remove", "https://c.example/", "-i", web, "-q").code == 130
     before = {file.name for file in web.glob("side/search-*")}
     assert run("remove", "https://c.example/", "-i", web, "-q").code == 3

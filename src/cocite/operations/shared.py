@@ -40,6 +40,27 @@ def url(help: str = ADDRESS_HELP) -> Any:
     )  # fmt: skip
 
 
+def some_pages(help: str, maximum: int = MAX_PAGES) -> Any:
+    """Pages beside the words of a topic."""
+    return parameter(
+        (), help, metavar="URL", max_items=maximum,
+        on={
+            "cli": {"name": "page"},
+            "http": {**SEVERAL_ADDRESSES["http"], "name": "url"},
+            "mcp": SEVERAL_ADDRESSES["mcp"],
+            "python": {"name": "pages"},
+        },
+    )  # fmt: skip
+
+
+def topic() -> Any:
+    """The words that a root set is found by."""
+    return parameter(
+        "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
+        example="password manager", on={"http": {"name": "q", **TEXT_BOUNDS}, "mcp": TEXT_BOUNDS},
+    )  # fmt: skip
+
+
 def exclude() -> Any:
     """Pages that results should be unlike."""
     http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]

@@ -151,8 +151,8 @@ def passing(
         yield page, score
 
 
-def why_none_passes(graph: Graph, filters: Filters) -> str:
-    """Why no page of a store can pass, and what to do; empty if some can."""
+def why_none_passes(graph: Graph, filters: Filters, what: str) -> str:
+    """Why no page of a store can pass, or if some can none of `what` does; and what to do."""
     for given, array, what in (
         (filters.lang, "page.language", "the language of any page: ask without lang"),
         (filters.since or filters.until, "page.captured", "the date of any page: ask without since and until"),
@@ -161,7 +161,7 @@ def why_none_passes(graph: Graph, filters: Filters) -> str:
             return f"This store doesn't have {what}"
     if filters.site and not any(map(graph.names.pages_under, filters.site)):
         return f"This store has no page of {' or '.join(filters.site)}: check the spelling"
-    return ""
+    return f"{what} passes the filters; give fewer of them"
 
 
 def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:

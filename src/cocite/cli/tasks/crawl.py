@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from cocite.cli.failures import complain
 from cocite.cli.terminal import Screen, seconds
 from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.operations.declare import operation
-from cocite.operations.store.build import CRAWL_OPTIONS, CrawlOptions, WorkOptions, kept_before, renewed
+from cocite.operations.store.build import CRAWL_OPTIONS, CrawlOptions, WorkOptions, kept_before
 from cocite.parameters import parameter
 from cocite.text import count
 
@@ -126,16 +127,14 @@ class Crawl(WorkOptions, CrawlOptions):
         from cocite.graph.build.maintain import add
         from cocite.graph.build.passes import build
         from cocite.graph.generation import no_progress
-        from cocite.kernels import jit
         from cocite.sources.open_source import Source
 
         exists = Path(self.into).exists()
         kept = kept_before(self.into, self.platforms) if exists else {"anchors": True, "text": True}
         options = self.build_options({"kind": "crawl"}, **kept)
         source = Source(self.url, "crawl", 0, report, lambda: pages, kept["text"])
-        with jit.watch(lambda kernel: None) as compilation:
-            built = (add if exists else build)([source], Path(self.into), report, options, no_progress)
-            result = renewed(built, options, no_progress, compilation, time.monotonic())
+        work = partial(add if exists else build, [source], Path(self.into), report, options, no_progress)
+        result = self.carried_out(work, options, no_progress)
         if result.warning:
             complain(result.warning)
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from cocite.cli.failures import complain
 from cocite.cli.terminal import Screen, seconds
 from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.operations.declare import operation
-from cocite.operations.store.build import WorkOptions, kept_before, renewed
+from cocite.operations.store.build import WorkOptions, kept_before
 from cocite.parameters import parameter
 from cocite.text import count
 
@@ -119,15 +120,13 @@ class WatchFolder(WorkOptions):
         self, work: "Callable[..., Built]", watched: "WatchedFolder", records: "Callable[[], Iterator[pa.RecordBatch]]"
     ) -> None:
         from cocite.graph.generation import no_progress
-        from cocite.kernels import jit
         from cocite.sources.open_source import Source
 
         source = Source(self.folder, "folder", 0, watched.report, records, watched.text)
         said = {"base": self.base} if self.base else {}
         options = self.build_options(said, anchors=self._keeps("anchors"), text=self._keeps("text"))
-        with jit.watch(lambda kernel: None) as compilation:
-            built = work([source], Path(self.output), watched.report, options, no_progress)
-            result = renewed(built, options, no_progress, compilation, time.monotonic())
+        write = partial(work, [source], Path(self.output), watched.report, options, no_progress)
+        result = self.carried_out(write, options, no_progress)
         if result.warning:
             complain(result.warning)
 

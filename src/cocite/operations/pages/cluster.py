@@ -11,7 +11,6 @@ from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter
-from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.results.groups import PageGroup
@@ -56,9 +55,10 @@ class Cluster(Operation):
         return replace(self, urls=urls, skip_unknown=True) if self.file else self
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        from cocite.results.known import not_in_store
+
         if result.unknown:
-            some = ", ".join(result.unknown[:3])
-            yield f"Not in this store: {count(len(result.unknown), 'page')}, such as {some}"
+            yield not_in_store(result.unknown)
 
     def run(self, web: Web) -> PageGroups:
         """The groups; raises UnknownPage where none of the pages is known."""

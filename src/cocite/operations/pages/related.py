@@ -166,10 +166,11 @@ class Related(Operation, CommandLineOptions):
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
         """Pages of the history, or of a list, that the store doesn't have."""
+        from cocite.results.known import not_in_store
+
         for urls, file in (([url for url, _ in self.history], self.history_file), (self.listed, self.like)):
             if unknown := [url for url, page in self._found(web, urls) if page is None]:
-                where = f" of {file}" if file else ""
-                yield f"Not in this store: {count(len(unknown), 'page')}{where}, such as {', '.join(unknown[:3])}"
+                yield not_in_store(unknown, file)
 
     def _found(self, web: Web, urls: Sequence[str]) -> Iterator[tuple[str, Any]]:
         """Addresses with their pages, None where they are unknown."""
@@ -188,8 +189,7 @@ class Related(Operation, CommandLineOptions):
 
 def why_filtered(web: Web, filters: Filters, query: Sequence[str]) -> str:
     """Why nothing passes the filters, and what to try."""
-    why = why_none_passes(web.graph, filters)
-    return why or f"Nothing related to {', '.join(query)} passes the filters; give fewer of them"
+    return why_none_passes(web.graph, filters, f"Nothing related to {', '.join(query)}")
 
 
 def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,6 @@ from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions, Built
-    from cocite.kernels.jit import Compilation
     from cocite.sources.open_source import Source
     from cocite.sources.records import Page, ReadReport
     from cocite.words.search import SearchIndex
@@ -61,6 +60,30 @@ class WorkOptions(Task):
         own: dict[str, Any] = {"threads": self.threads} if self.threads else {}
         platforms = Path(self.platforms) if self.platforms else None
         return BuildOptions(memory=parse_size(self.memory, "memory"), platforms=platforms, said=said, **kept, **own)
+
+    def carried_out(self, work: Callable[[], Built], options: BuildOptions, progress: Progress) -> BuildResult:
+        """Write to a store by `work`, and renew its search index. If that fails, the store is complete all the same."""
+        from cocite.kernels import jit
+        from cocite.words.search import renew_search
+
+        with jit.watch(lambda kernel: None) as compilation:
+            built, index, warning = work(), None, ""
+            indexing, compiled = time.monotonic(), compilation.seconds
+            try:
+                index = renew_search(built.path, options.text, progress, options.memory // 4)
+            except KeyboardInterrupt:
+                missing = "is complete, but has no search index yet; the first cocite search builds it"
+                raise KeyboardInterrupt(f"Interrupted: {built.path} {missing}") from None
+            except (BadStore, OSError) as error:
+                warning = f"{built.path} is complete, but has no search index: {error}"
+            ended = time.monotonic()
+        times = {
+            "reading and sorting": built.seconds - compiled,
+            "indexing words": ended - indexing - (compilation.seconds - compiled),
+            "compiling, once": compilation.seconds,
+            "starting": indexing - self.began - built.seconds,
+        }
+        return BuildResult(built, index, warning, {name: max(0.0, value) for name, value in times.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,14 +161,16 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
 
     def read(self, work: Callable[..., Built], store: Path, kept: dict[str, bool], progress: Progress) -> BuildResult:
         """Read the sources into a store by `work`, and renew its search index."""
-        from cocite.kernels import jit
         from cocite.sources.records import ReadReport
 
         report, options = ReadReport(self.strict), self.build_options(self.said, **kept)
-        with jit.watch(lambda kernel: None) as compilation, self._judgements() as see_also:
+
+        def write() -> Built:
             opened = self.open_sources(report, options.text, progress, see_also)
-            built = work(opened, store, report, options, with_estimates(progress, opened, report))
-            return renewed(built, options, progress, compilation, self.began)
+            return work(opened, store, report, options, with_estimates(progress, opened, report))
+
+        with self._judgements() as see_also:
+            return self.carried_out(write, options, progress)
 
     @contextmanager
     def _judgements(self) -> Iterator[IO[str] | None]:
@@ -183,21 +208,28 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
 
     def _crawl(self, spec: str, report: ReadReport, text: bool, progress: Progress) -> Source:
         from cocite.sources.crawl.start import crawl
-        from cocite.sources.open_source import Source
 
         options = {"seeds": [spec], **{name: getattr(self, name) for name in CRAWL_OPTIONS}, **self.crawled(spec)}
         pages = crawl(report=report, text=text, **options)
-
-        def counted() -> Iterator[Page]:
-            for page in pages:
-                progress("crawling pages", 1, self.max_pages)
-                yield page
-
-        return Source(spec, "crawl", 0, report, counted, text)
+        return crawled_source(spec, pages, report, self.max_pages, progress, text)
 
     def crawled(self, spec: str) -> dict[str, Any]:
         """What an earlier crawl from an address fetched, as options of this one."""
         return {}
+
+
+def crawled_source(
+    spec: str, pages: Iterable[Page], report: ReadReport, max_pages: int, progress: Progress, text: bool = True
+) -> Source:
+    """The pages of a crawl as a source, counted while they come."""
+    from cocite.sources.open_source import Source
+
+    def counted() -> Iterator[Page]:
+        for page in pages:
+            progress("crawling pages", 1, max_pages)
+            yield page
+
+    return Source(spec, "crawl", 0, report, counted, text)
 
 
 def with_estimates(progress: Progress, sources: Sequence[Source], report: ReadReport) -> Progress:
@@ -273,30 +305,6 @@ def skipped_json(report: ReadReport) -> list[dict[str, Any]]:
         {"reason": reason, "count": number, "example": report.example.get(reason, "")}
         for reason, number in report.skipped.most_common()
     ]
-
-
-def renewed(
-    built: Built, options: BuildOptions, progress: Progress, compilation: Compilation, began: float
-) -> BuildResult:
-    """The result, after renewing the search index. If that fails, the store is complete all the same."""
-    from cocite.words.search import renew_search
-
-    index, warning, indexing, compiled = None, "", time.monotonic(), compilation.seconds
-    try:
-        index = renew_search(built.path, options.text, progress, options.memory // 4)
-    except KeyboardInterrupt:
-        missing = "is complete, but has no search index yet; the first cocite search builds it"
-        raise KeyboardInterrupt(f"Interrupted: {built.path} {missing}") from None
-    except (BadStore, OSError) as error:
-        warning = f"{built.path} is complete, but has no search index: {error}"
-    ended = time.monotonic()
-    times = {
-        "reading and sorting": built.seconds - compiled,
-        "indexing words": ended - indexing - (compilation.seconds - compiled),
-        "compiling, once": compilation.seconds,
-        "starting": indexing - began - built.seconds,
-    }
-    return BuildResult(built, index, warning, {name: max(0.0, value) for name, value in times.items()})
 
 
 def kept_before(store: str, platforms: str) -> dict[str, bool]:
@@ -386,12 +394,9 @@ class Compact(WorkOptions):
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.maintain import compact
-        from cocite.kernels import jit
 
         options = self.build_options({}, **kept_before(self.index, self.platforms))
-        with jit.watch(lambda kernel: None) as compilation:
-            built = compact(Path(self.index), options, progress)
-            return renewed(built, options, progress, compilation, self.began)
+        return self.carried_out(partial(compact, Path(self.index), options, progress), options, progress)
 
 
 @operation()
@@ -412,14 +417,11 @@ class Remove(WorkOptions):
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.maintain import remove
-        from cocite.kernels import jit
         from cocite.words.search import finish_renewal
 
         store, options = Path(self.index), self.build_options({}, **kept_before(self.index, self.platforms))
-        with jit.watch(lambda kernel: None) as compilation:
-            try:
-                built = remove(self.urls, store, options, progress)
-            except UnknownPage:
-                finish_renewal(store, options.text, progress, options.memory // 4)
-                raise
-            return renewed(built, options, progress, compilation, self.began)
+        try:
+            return self.carried_out(partial(remove, self.urls, store, options, progress), options, progress)
+        except UnknownPage:
+            finish_renewal(store, options.text, progress, options.memory // 4)
+            raise

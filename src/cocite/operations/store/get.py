@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations.declare import Progress, operation
-from cocite.operations.store.build import BuildResult, WorkOptions, renewed, with_estimates
+from cocite.operations.store.build import BuildResult, WorkOptions, crawled_source, with_estimates
 from cocite.operations.task import user_cache
 from cocite.parameters import parameter
 from cocite.sources.download.recipes import Recipe, RecipeFile, newest_release, recipe_named, recipes
@@ -21,6 +21,7 @@ from cocite.system import lock_file
 from cocite.text import count
 
 if TYPE_CHECKING:
+    from cocite.graph.build.passes import Built
     from cocite.sources.open_source import Source
     from cocite.sources.records import Page, ReadReport
 
@@ -130,20 +131,21 @@ class Get(WorkOptions):
 
     def _build(self, recipe: Recipe, files: list[RecipeFile], unverified: list[str], progress: Progress) -> Got:
         from cocite.graph.build.passes import build
-        from cocite.kernels import jit
         from cocite.sources.records import ReadReport
 
-        began, report, options = time.monotonic(), ReadReport(), self.build_options({}, anchors=True, text=True)
-        with jit.watch(lambda kernel: None) as compilation:
+        report, options = ReadReport(), self.build_options({}, anchors=True, text=True)
+
+        def write() -> Built:
             opened = self._open(recipe, files, report, progress)
-            built = build(opened, self.store, report, options, with_estimates(progress, opened, report))
-            made = renewed(built, options, progress, compilation, began)
-        return Got(made.built, made.indexed, made.warning, made.times, recipe, self.folder, unverified)
+            return build(opened, self.store, report, options, with_estimates(progress, opened, report))
+
+        made = replace(self, began=time.monotonic()).carried_out(write, options, progress)  # the download has ended
+        return Got(**vars(made), recipe=recipe, downloads=self.folder, unverified=unverified)
 
     def _open(self, recipe: Recipe, files: list[RecipeFile], report: ReadReport, progress: Progress) -> list[Source]:
         """The files as sources, and the crawl that follows, if any."""
         from cocite.sources.crawl.start import crawl
-        from cocite.sources.open_source import Source, open_source
+        from cocite.sources.open_source import open_source
 
         if recipe.release:  # the files of one web graph
             return [open_source(str(self.folder / files[1].name), report)]
@@ -153,13 +155,7 @@ class Get(WorkOptions):
             pages = crawl(
                 seeds, report, depth=1, scope="host", max_pages=recipe.crawl_pages, allow_private=self.allow_private
             )
-
-            def counted() -> Iterator[Page]:
-                for page in pages:
-                    progress("crawling pages", 1, recipe.crawl_pages)
-                    yield page
-
-            sources.append(Source(recipe.crawl_from, "crawl", 0, report, counted))
+            sources.append(crawled_source(recipe.crawl_from, pages, report, recipe.crawl_pages, progress))
         return sources
 
     def _check_space(self, recipe: Recipe) -> None:

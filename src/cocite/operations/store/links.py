@@ -129,8 +129,7 @@ class ShowLinks(Operation, Filters):
         if not page["links_out"] and not page["links_in"]:
             return f"{page['url']} is known, but has no links"
         if self.filters != NO_FILTERS and not result.blocks and not result.cited_by:
-            why = why_none_passes(web.graph, self.filters)
-            return why or f"No link around {page['url']} passes the filters; give fewer of them"
+            return why_none_passes(web.graph, self.filters, f"No link around {page['url']}")
         return ""
 
 

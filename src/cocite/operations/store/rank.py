@@ -94,8 +94,7 @@ class RankPages(Operation, Filters):
         if result.top:
             return ""
         if self.filters != NO_FILTERS:
-            why = why_none_passes(web.graph, self.filters)
-            return why or "No page with a value passes the filters; give fewer of them"
+            return why_none_passes(web.graph, self.filters, "No page with a value")
         return "No page has a value: the store has no links"
 
     def failure(self, result: Any) -> str:

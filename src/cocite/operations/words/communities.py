@@ -165,10 +165,7 @@ class FindCommunities(Operation):
         cocite communities --page example.org --page example.com --json
     """
 
-    query: str = parameter(
-        "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
-        example="password manager", on={"http": {"name": "q", **shared.TEXT_BOUNDS}, "mcp": shared.TEXT_BOUNDS},
-    )  # fmt: skip
+    query: str = shared.topic()
     k: int | None = parameter(
         None, "Maximum number of hubs and of authorities in each community", type=int, flags=("-k",),
         minimum=0, maximum=shared.MAX_RESULTS,
@@ -179,15 +176,7 @@ class FindCommunities(Operation):
             "python": {"default": 10},
         },
     )  # fmt: skip
-    urls: tuple[str, ...] = parameter(
-        (), "A page of the root set; may be repeated", metavar="URL", max_items=shared.MAX_PAGES,
-        on={
-            "cli": {"name": "page"},
-            "http": {**shared.SEVERAL_ADDRESSES["http"], "name": "url"},
-            "mcp": shared.SEVERAL_ADDRESSES["mcp"],
-            "python": {"name": "pages"},
-        },
-    )  # fmt: skip
+    urls: tuple[str, ...] = shared.some_pages("A page of the root set; may be repeated")
     method: str = shared.method(
         COMMUNITY_METHOD, "Parameters: community(delta=0.3, npea=min, vectors=5)", example=None,
         surfaces=("cli", "http", "python"),

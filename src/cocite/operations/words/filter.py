@@ -13,7 +13,6 @@ from cocite.operations.task import read_addresses
 from cocite.operations.words.communities import COMMUNITY_METHOD, check_method, root_set, why_npea
 from cocite.parameters import parameter, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
-from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.related.methods.community import BaseSet
@@ -75,10 +74,7 @@ class FilterPages(Operation):
         cocite filter --root nytimes.com --root lemonde.fr --file pages.txt
     """
 
-    query: str = parameter(
-        "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
-        example="password manager", on={"http": {"name": "q", **shared.TEXT_BOUNDS}, "mcp": shared.TEXT_BOUNDS},
-    )  # fmt: skip
+    query: str = shared.topic()
     k: int | None = parameter(
         None, "Maximum number of kept, and of dropped, pages", type=int, flags=("-k",), minimum=0,
         maximum=shared.MAX_RESULTS,
@@ -88,15 +84,7 @@ class FilterPages(Operation):
             "mcp": {"default": 20, "minimum": 1, "maximum": 50},
         },
     )  # fmt: skip
-    urls: tuple[str, ...] = parameter(
-        (), "A page to filter; may be repeated", metavar="URL", max_items=shared.MAX_RESULTS,
-        on={
-            "cli": {"name": "page"},
-            "http": {**shared.SEVERAL_ADDRESSES["http"], "name": "url"},
-            "mcp": shared.SEVERAL_ADDRESSES["mcp"],
-            "python": {"name": "pages"},
-        },
-    )  # fmt: skip
+    urls: tuple[str, ...] = shared.some_pages("A page to filter; may be repeated", shared.MAX_RESULTS)
     root: tuple[str, ...] = parameter(
         (), "A page of the root set; may be repeated", metavar="URL", max_items=shared.MAX_PAGES,
         on=shared.SEVERAL_ADDRESSES,
@@ -165,9 +153,10 @@ class FilterPages(Operation):
             )
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        from cocite.results.known import not_in_store
+
         if result.unknown:
-            some, pages = ", ".join(result.unknown[:3]), count(len(result.unknown), "page")
-            yield f"Not in this store: {pages}{f' of {self.file}' if self.file else ''}, such as {some}"
+            yield not_in_store(result.unknown, self.file)
 
     def why_empty(self, web: Web, result: Any) -> str:
         if result.kept_in_all:

@@ -89,8 +89,7 @@ class SearchPages(Operation, Filters):
         if isinstance(result, IndexBuilt) or len(result):
             return ""
         if self.filters != NO_FILTERS:
-            why = why_none_passes(web.graph, self.filters)
-            return why or f"No page with the words {self.query[:200]!r} passes the filters; give fewer of them"
+            return why_none_passes(web.graph, self.filters, f"No page with the words {self.query[:200]!r}")
         return f"No page has any of the words {self.query[:200]!r}; try others"
 
 
