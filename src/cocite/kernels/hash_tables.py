@@ -11,7 +11,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 
 EMPTY = 0xFFFFFFFFFFFFFFFF
 MISSING = 0xFFFFFFFF  # the number of an unknown page
@@ -28,13 +28,13 @@ def random_factor():
     return uint64(high) << uint64(32) | uint64(low) | uint64(1)
 
 
-@inline
+@lean_inline
 def spread(member, factor):
     """A hash of a page number, or of another number below 2^32, by multiplication (Dietzfelbinger et al. 1997)."""
     return (uint64(member) * factor) >> uint64(32)
 
 
-@inline
+@lean_inline
 def table_size(members):
     """The number of slots of a table: a power of two, more than twice the number of members."""
     size = np.int64(16)
@@ -79,7 +79,7 @@ def new_page_set(room, pages):
     return found
 
 
-@inline
+@lean_inline
 def slot_of(table, member):
     """The slot where a member is, or would be."""
     mask = uint64(len(table) - 2)
@@ -89,14 +89,14 @@ def slot_of(table, member):
     return slot
 
 
-@inline
+@lean_inline
 def number_of(table, member):
     """The number of a member, or -1."""
     entry = table[slot_of(table, member)]
     return np.int64(entry & LOW_HALF) if entry != uint64(EMPTY) else np.int64(-1)
 
 
-@inline
+@lean_inline
 def add_member(numbered, count, member):
     """Add a member unless it is there. Returns its number, which is `count`, the members so far, if it is new."""
     slot = slot_of(numbered.table, member)
@@ -147,7 +147,7 @@ def bit_filter(members):
     return bits
 
 
-@inline
+@lean_inline
 def keep_likely(bits, links, count, kept):
     """Copy the links whose bit is set to `kept`, which may be `links`, without branches. Returns how many."""
     mask = uint64(8 * len(bits) - 1)
@@ -160,7 +160,7 @@ def keep_likely(bits, links, count, kept):
     return at
 
 
-@inline
+@lean_inline
 def stamped_slot(table, stamp, member):
     """The slot of `stamp << 32 | member`. Entries of other stamps count as unused: a new stamp empties the set."""
     mask = uint64(len(table) - 2)

@@ -70,14 +70,14 @@ def bounds_of(lists, page):
     return start_of(lists, page), start_of(lists, page + 1)
 
 
-@inline
+@lean_inline
 def key_of(order, pages, page):
     """What orders pages by address: the number, but for the last of `pages` pages, those of layers, their `order`."""
     first = np.int64(pages) - np.int64(len(order))
     return (uint64(page) + uint64(1)) << uint64(32) if page < first else uint64(order[np.int64(page) - first])
 
 
-@inline
+@lean_inline
 def address_key(lists, page):
     """The key of a page's address."""
     return key_of(lists.order, len(lists.degree), page)
@@ -104,7 +104,7 @@ def is_inside(lists, start, stop):
     return start >= 0 and stop <= (np.int64(len(lists.words)) - 1) << 6
 
 
-@inline
+@lean_inline
 def most_links(lists):
     """An upper bound of the number of links, validated before allocating: each takes at least one bit."""
     return np.int64(len(lists.words)) << 6
@@ -136,7 +136,7 @@ def is_spent(lists, count):
     return budget[LEFT] < 0 or budget[STATE] == CANCELLED
 
 
-@inline
+@lean_inline
 def decode_part(lists, page, place, count, targets, attributes, at):
     """Decode `count` links into targets[at:] and, unless empty, attributes[at:]. Returns the bit after them.
 
@@ -195,7 +195,7 @@ def decode_with_attributes(lists, page, place, count, targets, attributes, at):
     return position if position <= stop else np.int64(DAMAGED)
 
 
-@inline
+@lean_inline
 def read_list(lists, page, targets, attributes):
     """A page's links in order, into `targets` and (unless it is empty) `attributes`; returns how many, or DAMAGED."""
     count, page = np.int64(lists.degree[page]), np.int64(page)

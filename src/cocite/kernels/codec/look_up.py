@@ -11,7 +11,7 @@ from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.name_codec import MAX_KEY_BYTES, CodedNames, compare, read_name
 from cocite.kernels.instructions import pointer_to
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 
 NOT_PLAIN = -3  # the address is not plain: Python has to key it
 _BYTE = np.dtype(np.uint8)
@@ -70,7 +70,7 @@ def find_keys(index, data, offsets, buffer, found):
     return True
 
 
-@inline
+@lean_inline
 def bucket_of(index, fingerprint):
     """Where the bucket of a fingerprint starts and stops in `index.page`."""
     bits = 0  # of a fingerprint, the number that choose its bucket
@@ -81,14 +81,14 @@ def bucket_of(index, fingerprint):
     return np.int64(index.start[bucket]), stop
 
 
-@inline
+@lean_inline
 def fingerprint_at(index, place):
     """The fingerprint of the page at a place of `index.page`; 0 where the page doesn't exist."""
     page = np.int64(index.page[place])
     return index.fingerprint[page] if page < len(index.fingerprint) else uint64(0)
 
 
-@inline
+@lean_inline
 def first_from(index, low, high, fingerprint):
     """The first place in [low, high) whose fingerprint isn't smaller than a given one, or `high`."""
     while low < high:

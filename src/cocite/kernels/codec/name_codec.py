@@ -17,7 +17,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import DAMAGED, MASK, flush, put, window
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 
 NAMES_PER_BLOCK = 16
 MAX_KEY_BYTES = 1 << 14  # 4,096 characters of four bytes, and some
@@ -81,7 +81,7 @@ def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, wo
     return position
 
 
-@inline
+@lean_inline
 def next_name(names, position, buffer, length):
     """Turn the key in buffer[:length] into the next one; returns (position or DAMAGED, length)."""
     words, table = names.words, names.table
@@ -125,7 +125,7 @@ def next_name(names, position, buffer, length):
     return np.int64(DAMAGED), np.int64(0)
 
 
-@inline
+@lean_inline
 def read_name(names, page, buffer):
     """Read the key of a page into `buffer` (of MAX_KEY_BYTES bytes). Returns its length, or DAMAGED."""
     position, length = np.int64(names.block[page // NAMES_PER_BLOCK]), np.int64(0)
@@ -164,7 +164,7 @@ def decode_names(names, first, count, buffer, data, offsets):
     return np.int64(count)
 
 
-@inline
+@lean_inline
 def compare(buffer, length, key):
     """Byte order of buffer[:length] against key: negative, zero or positive."""
     most = min(length, len(key))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.lists import key_of
 from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 
 SIGNIFICANT_DIGITS = 6
 
@@ -23,7 +23,7 @@ class ScoredPages(NamedTuple):
     order: NDArray[np.uint64]  # of the pages that layers have added, see codec/lists.py
 
 
-@inline
+@lean_inline
 def rounded(value):
     """A value to six significant digits, as `scores.six_digits` rounds arrays."""
     if value == 0.0:
@@ -32,7 +32,7 @@ def rounded(value):
     return np.rint(value * power) / power if np.isfinite(power) else 0.0
 
 
-@inline
+@lean_inline
 def comes_before(scored, i, j):
     """Whether place i comes before place j: by query pages reached, value, tie, in-degree, address."""
     if len(scored.reached) > 0 and scored.reached[i] != scored.reached[j]:

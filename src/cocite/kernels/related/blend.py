@@ -9,7 +9,7 @@ from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import prefetch, read_list
 from cocite.kernels.hash_tables import NumberedSet, add_member, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 from cocite.kernels.related.counted_links import is_counted, is_excluded, links_to, repeats_of
 from cocite.kernels.related.neighbourhood import window_of
 from cocite.kernels.words.word_vectors import SCALE, row_of
@@ -55,7 +55,7 @@ class Spouses(NamedTuple):
     numbers: NDArray[np.uint32]
 
 
-@inline
+@lean_inline
 def add_value(sums, candidate, group, value):
     """Add a value of a group: k equal ones of a group count as √k, the first wholly."""
     if sums.last[candidate] != group:
@@ -95,7 +95,7 @@ def read_repeats(repeats, parents, i, excluded, candidates, shown):
     return numbers[:count], sections[:count]
 
 
-@inline
+@lean_inline
 def section_size(attributes, low, high, sections, section):
     """The number of links of a section in a window, with those that the parent repeats there."""
     size = 0

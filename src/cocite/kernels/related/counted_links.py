@@ -14,7 +14,7 @@ from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Lists, Place, bounds_of, decode_part, is_inside, read_list, room_for
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import keep_likely, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 
 WHOLE_LIST_LINKS = 4096
 LONG_LIST_LINKS, SKIP_LINKS = 512, 128
@@ -54,7 +54,7 @@ class Repeats(NamedTuple):
     attribute: NDArray[np.uint32]
 
 
-@inline
+@lean_inline
 def is_excluded(excluded, page):
     """Whether a page is a stop page for this question."""
     if excluded.degree > 0 and excluded.in_degree[page] >= excluded.degree:
@@ -62,7 +62,7 @@ def is_excluded(excluded, page):
     return len(excluded.stop) > 0 and find_position(excluded.stop, page) >= 0
 
 
-@inline
+@lean_inline
 def excludes_nothing(excluded):
     """Whether every link counts."""
     return excluded.flags == 0 and excluded.degree == 0 and len(excluded.stop) == 0
@@ -119,7 +119,7 @@ def sorted_targets(out, page):
     return low, low + np.int64(out.lists.degree[page])
 
 
-@inline
+@lean_inline
 def is_searched(out, page, excluded, pages):
     """Whether to search a list for some pages rather than to read it. Flags would have to be read."""
     long = np.int64(out.lists.degree[page]) > max(SEARCH_RATIO * pages, LONG_LIST_LINKS)
@@ -139,7 +139,7 @@ def search_links(out, page, pages):
     return count, found
 
 
-@inline
+@lean_inline
 def number_links(links, count, wanted, bits, numbers):
     """The numbers of the links that are in a set, into an array, which may be `links`. Returns how many."""
     count, kept = keep_likely(bits, links, count, numbers), np.int64(0)
@@ -159,7 +159,7 @@ def find_links(out, page, excluded, wanted, bits, room):
     return number_links(room, count, wanted, bits, room) if count >= 0 else count, room
 
 
-@inline
+@lean_inline
 def read_around(out, page, child, half, targets, attributes):
     """Read the links of a long list within `half` of its link to `child`: (how many, the place of that link or -1)."""
     at = find_position(out.page, page)
@@ -189,7 +189,7 @@ def read_around(out, page, child, half, targets, attributes):
     return last - first, place - first
 
 
-@inline
+@lean_inline
 def repeats_of(repeats, page):
     """The bounds of the links that a page repeats."""
     start = max(find_position(repeats.page, page), np.int64(0))
@@ -199,7 +199,7 @@ def repeats_of(repeats, page):
     return start, stop
 
 
-@inline
+@lean_inline
 def is_counted(repeats, k, excluded):
     """Whether a repeated link counts. One to a page that doesn't exist doesn't."""
     target = np.int64(repeats.target[k])

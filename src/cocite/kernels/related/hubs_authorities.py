@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.codec.lists import prefetch
+from cocite.kernels.codec.lists import prefetch, read_list, room_for
 from cocite.kernels.codec.look_up import add_before
 from cocite.kernels.hash_tables import add_member, add_members, bit_filter, keep_likely, new_set, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.neighbourhood import merge_pages
 
@@ -81,7 +81,8 @@ def edges_among(out, nodes, read, excluded, unit):
 def keep_links(out, nodes, read, excluded, bits):
     """Links from nodes to pages that pass the filter, nearly all nodes: (how many or DAMAGED, starts, links)."""
     starts, kept, count = np.zeros(len(nodes) + 1, np.int64), np.empty(64 * len(nodes), np.uint32), np.int64(0)
-    room = np.empty(counted.LONG_LIST_LINKS, np.uint32)
+    room, none = np.empty(counted.LONG_LIST_LINKS, np.uint32), np.empty(0, np.uint32)
+    lists, plain = out.lists, counted.excludes_nothing(excluded)  # taken once: that counts references to all its arrays
     for i in range(len(nodes)):
         page = np.int64(nodes[i])
         if i < len(read.whole) and read.whole[i]:
@@ -92,8 +93,12 @@ def keep_links(out, nodes, read, excluded, bits):
             for k in range(degree):
                 links[k] = nodes[links[k]]
         else:
-            prefetch(out.lists, nodes, i)
-            degree, room = counted.read_targets(out, page, excluded, room)
+            prefetch(lists, nodes, i)
+            if plain:
+                room = room_for(lists, page, room)
+                degree = read_list(lists, page, room, none)
+            else:
+                degree, room = counted.read_targets(out, page, excluded, room)
             links = room
         if degree < 0:
             return degree, starts, kept
@@ -195,7 +200,7 @@ def weigh(adjacency, unit, units):
             weights[k] = share[seen[unit[ends[k]]] & 0xFFFFFFFF]
 
 
-@inline
+@lean_inline
 def renew(adjacency, given, fresh):
     """fresh[i] = weighted sum of `given` over list i, four at a time. Returns the sum of squares."""
     _, starts, ends, weights = adjacency
@@ -217,7 +222,7 @@ def renew(adjacency, given, fresh):
     return square
 
 
-@inline
+@lean_inline
 def normalise(fresh, square, values):
     """values = fresh scaled to length 1. Returns the greatest change."""
     factor, change = 1.0 / np.sqrt(square), 0.0

@@ -12,7 +12,7 @@ from cocite.kernels.build.near_duplicates import mix
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.lists import key_of
 from cocite.kernels.hash_tables import add_member, new_set, random_factor, table_size
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related.neighbourhood import representatives, window_of
 
 RUN_LINKS = 3  # the shortest run that a swapped link can't hide: one on its other side is the same
@@ -20,7 +20,7 @@ DEVIATIONS = 2.0  # 95 % confidence
 MIN_SAMPLE = 20  # parents, without copies: fewer don't show what is chance
 
 
-@inline
+@lean_inline
 def is_same_run(targets, one, other):
     """Whether two runs have the same links."""
     same = True
@@ -29,7 +29,7 @@ def is_same_run(targets, one, other):
     return same
 
 
-@inline
+@lean_inline
 def slot_of_run(runs, targets, first, seed):
     """The slot where the run that begins at `first` is, or would be."""
     value, mask = seed, uint64(len(runs) - 1)  # nobody can choose pages that crowd around one slot

@@ -10,7 +10,7 @@ from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import address_key, key_of
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new_set, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.counted_links import Excluded, OutLists, Repeats
 from cocite.kernels.related.independence import originals
@@ -122,7 +122,7 @@ def common_section(repeats, bounds, excluded, pages, sections, max_repeats):
     return best
 
 
-@inline
+@lean_inline
 def compare_hits(hits, a, b):
     """Above 0 if hit a says more than hit b, below 0 if less: the same section, then a smaller distance."""
     if (hits[a, SECTION] == 0) != (hits[b, SECTION] == 0):
@@ -214,7 +214,7 @@ def search_results(out, parents, i, subjects, hits, count, last):
     return True, hits, count
 
 
-@inline
+@lean_inline
 def comes_first(hits, a, b, pages, excluded, order):
     """Whether hit a of a result is a better example than hit b, on another page."""
     better = compare_hits(hits, a, b)
@@ -260,7 +260,7 @@ def choose_listings(hits, last, pages, groups, excluded, order, found):
             listing[2], listing[3] = -1 if distance == UNKNOWN_DISTANCE else distance, hits[best[j], MEMBER]
 
 
-@inline
+@lean_inline
 def last_member(subjects, r):
     """The end of the members of a result whose out-links are read."""
     return min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)

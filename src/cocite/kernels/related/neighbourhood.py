@@ -14,7 +14,7 @@ from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import most_links, prefetch, read_grown, read_list, read_lists
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import add_member, add_members, new_page_set, new_set, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related import counted_links as counted
 
 
@@ -54,13 +54,13 @@ class VicinityLimits(NamedTuple):
     child_parents: int
 
 
-@inline
+@lean_inline
 def is_read_in_part(degree, window, plain):
     """Whether only the window of a list is read."""
     return plain and window > 0 and max(window + 1, counted.WHOLE_LIST_LINKS) < degree
 
 
-@inline
+@lean_inline
 def place_of(targets, start, stop, page):
     """The index of the last link to a page, or -1, without leaving the loop: lists are short, and this is one guess."""
     place = np.int64(-1)
@@ -151,7 +151,7 @@ def read_children(out, page, excluded, targets, attributes):
     return counted.read_counted(out, page, excluded, targets, attributes)
 
 
-@inline
+@lean_inline
 def window_of(parents, i):
     """The bounds of the links of parent i in its window: all of a short list, else half of them on either side."""
     start, stop, half = parents.starts[i], parents.starts[i + 1], parents.window // 2
@@ -160,7 +160,7 @@ def window_of(parents, i):
     return start, stop
 
 
-@inline
+@lean_inline
 def count_windows(parents):
     """The number of links in all windows."""
     count = np.int64(0)

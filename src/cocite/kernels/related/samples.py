@@ -9,7 +9,7 @@ from cocite.kernels.build.parents import StoredParents, row_of, sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Lists, prefetch, read_grown, read_list
 from cocite.kernels.hash_tables import NumberedSet, add_member
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 
 
 class SampledLists(NamedTuple):
@@ -27,7 +27,7 @@ class Extension(NamedTuple):
     origin: NDArray[np.int64]
 
 
-@inline
+@lean_inline
 def stored_sample(sampled, page):
     """The bounds in `sample.parent` of the sample of a page; an empty one if there is none."""
     row = row_of(sampled.sample, page)

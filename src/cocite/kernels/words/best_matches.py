@@ -13,7 +13,7 @@ import numpy as np
 from numba import int32, int64
 from numpy.typing import NDArray
 
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 from cocite.kernels.words.keyword_pairs import mutual_information, scaled
 from cocite.kernels.words.word_vectors import insert_best
 
@@ -101,7 +101,7 @@ def give_slots(sets, others, width, space):
     return count
 
 
-@inline
+@lean_inline
 def clear_slots(count, space):
     """Reset the slots in use."""
     for s in range(count):
@@ -207,7 +207,7 @@ def strongest(similar, maximum, words, values):
     return count
 
 
-@inline
+@lean_inline
 def add_value(sums, touched, count, page, value):
     """Add a value above 0 to a page's sum (a sum of 0 marks a new page). Returns the number of pages with one."""
     if value <= 0.0:

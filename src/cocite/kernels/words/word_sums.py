@@ -6,7 +6,7 @@ import numpy as np
 from numba import float32
 from numpy.typing import NDArray
 
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.words.word_vectors import insert_best
 
 
@@ -26,7 +26,7 @@ class Groups(NamedTuple):
     weights: NDArray[np.float32]
 
 
-@inline
+@lean_inline
 def add_row(matrix, row, weight, sums, words, count):
     """Add a row to `sums`, a dense vector; words[:count] are those that it has. Returns how many it has then."""
     for k in range(matrix.starts[row], matrix.starts[row + 1]):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, add_members, new_set, new_table, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel, lean_inline
 
 SCALE = 65535.0
 
@@ -29,7 +29,7 @@ class Sparse(NamedTuple):
         return cls(starts, ids, weights, starts[1:])
 
 
-@inline
+@lean_inline
 def row_of(matrix, row):
     """The bounds of a row, cut to the arrays; a missing row is empty."""
     if row >= len(matrix.ends):
@@ -38,7 +38,7 @@ def row_of(matrix, row):
     return low, min(max(np.int64(matrix.ends[row]), low), len(matrix.ids))
 
 
-@inline
+@lean_inline
 def insert_best(items, values, count, item, value):
     """Insert an item among the greatest values, best first, of equal ones the lower item. Returns how many there are.
 
