@@ -36,7 +36,7 @@ def cocite_itself(web: Web) -> Rival:
 
     def counts(page: int) -> Counts:
         scores = how.relate(web, [page])
-        return scores.pages.astype(np.int64), scores.values.astype(np.int64)
+        return scores.pages, scores.values
 
     return Rival("cocite", counts, 50)
 

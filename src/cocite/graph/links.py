@@ -22,6 +22,8 @@ from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_many, read_one, r
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related.counted_links import OutLists, Repeats
 
+MAX_COUNTED_PAGES = 1 << 24
+"""Stores of more pages have no counters for all of them: these would take more than 64 MiB for each thread."""
 LIST_PARTS = ("words", "base", "offset", "degree", "code")  # the arrays of one direction of the links
 
 
@@ -96,6 +98,7 @@ class GraphLinks:
         self._arrays, self._order = arrays, order
         self.in_degree: NDArray[np.uint32] = arrays["in.degree"]
         self.out_degree: NDArray[np.uint32] = arrays["out.degree"]
+        self._counters: list[NDArray[np.uint32]] = []
 
     def __len__(self) -> int:
         return self._arrays.links
@@ -147,6 +150,20 @@ class GraphLinks:
     def repeats(self) -> Repeats:
         """Links that pages have again in other blocks, as kernels take them."""
         return Repeats(*(self._arrays[f"repeat.{part}"] for part in Repeats._fields))
+
+    def borrow_counters(self) -> NDArray[np.uint32]:
+        """Zeros, one for each page, for one question at a time; empty for a store of too many pages.
+
+        Whoever has made them zeros again gives them back. After a failure they are dropped.
+        """
+        try:
+            return self._counters.pop()
+        except IndexError:
+            return np.zeros(self._arrays.pages if self._arrays.pages <= MAX_COUNTED_PAGES else 0, np.uint32)
+
+    def return_counters(self, counters: NDArray[np.uint32]) -> None:
+        """Keep counters, which are zeros, for the next question."""
+        self._counters.append(counters)
 
     def read_list(self, lists: Lists, page: int, attributes: bool) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """One list, with the attributes of its links if wanted: the only place that reads a single list."""

@@ -11,14 +11,13 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.codec.link_codec import DAMAGED, next_target
+from cocite.kernels.codec.link_codec import DAMAGED, MAX_LINK_BITS, next_target
 from cocite.kernels.codec.lists import read_list, start_of
 from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel
 
 Vector = NDArray[np.float64]
 PREFETCH_LINKS = 64  # links between prefetching a value and using it
-MAX_LINK_BITS = 108  # of a link with its attributes, damaged or not: 63 + 45
 
 
 class BlockScratch(NamedTuple):

@@ -27,7 +27,17 @@ from tests.graph.damage import make_noise, reseal
 from tests.graph.webs import THOROUGH
 from tests.related.methods.long_web import CHILD, FULL, QUERY, TARGETS
 
-METHODS = ["auto", "cocitation", "companion", "extended_cocitation", "hubfinder", "kleinberg", "proximity", "simrank"]
+METHODS = [
+    "auto",
+    "cocitation",
+    "cocitation(window=0, merge=false)",
+    "companion",
+    "extended_cocitation",
+    "hubfinder",
+    "kleinberg",
+    "proximity",
+    "simrank",
+]
 CASES = [([QUERY], {}), ([QUERY], {"rel": "follow"}), ([FULL, TARGETS[5910]], {}), ([CHILD], {"unit": "host"})]
 KINDS = ("best.", "in.", "near.", "out.", "page.site", "repeat.", "sample.")
 

@@ -140,6 +140,31 @@ def test_the_slow_truth_on_one_site(
 
 
 @given(pages=webs(), data=st.data())
+@examples(25)
+def test_counting_in_counters_and_in_a_hash_table(pages: list[Page], data: st.DataObject) -> None:
+    """What counts nothing together has a way of its own; both leave zeros behind."""
+    web = make_web(pages)
+    truth = NaiveWeb.from_graph(web.graph)
+    for seed in np.argsort(web.graph.in_degree)[::-1][:6].tolist():
+        parameters = {
+            "unit": data.draw(st.sampled_from(["none", "none", "site"])),
+            "merge": data.draw(st.sampled_from([False, False, True])),
+            "rel": data.draw(SWITCHES["rel"]),
+            "parents": data.draw(LIMIT),
+            "window": data.draw(st.sampled_from([0, 0, 2, 8])),
+            "chop": "none",
+        }
+        expected = naive.cocitation(truth, [seed], **parameters)
+        same(fast(web, "cocitation", [seed], parameters)[0], list(expected))
+        counters = web.graph.links.borrow_counters()
+        assert len(counters) == web.graph.pages
+        assert not counters.any()
+        web.graph.links.return_counters(counters[:0])  # as if the store had too many pages
+        same(fast(web, "cocitation", [seed], parameters)[0], list(expected))
+        assert len(web.graph.links.borrow_counters()) == 0
+
+
+@given(pages=webs(), data=st.data())
 @examples(15)
 def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: st.DataObject) -> None:
     """Cocitation has a quick way for many pages; where links do not count it says that there is none."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of, flags_of
 from cocite.kernels.instructions import leading_zeros, word_at
-from cocite.kernels.jit import CHECKED, inline, kernel, lean_inline
+from cocite.kernels.jit import CHECKED, inline, kernel, lean_inline, lean_kernel
 
 CHANGE = 1 << 8
 SYMBOLS = 1 << 9
@@ -29,16 +29,35 @@ RAW_BITS = 9  # an escaped symbol
 MASK = np.uint64((1 << 12) - 1)
 DAMAGED = -1
 NO_PAGE = 0xFFFFFFFF
+MAX_LINK_BITS = 108  # of a link with its attributes, damaged or not: 64 + 44
+
+
+# An entry of the table by which links are decoded has the bits of the code, from bit LOW_BITS on the low bits of the
+# distance, from bit LAST_BIT on the last bit of the link, counted from 0, and then single bits.
+LOW_BITS, LAST_BIT, CHANGES, RARE, FROM_PAGE, ONE_MORE, DOWN = 8, 16, 22, 23, 24, 30, 31
+
+
+def _entry(symbol, used):  # of numbers or of arrays
+    """The entry of a symbol whose code has `used` bits. If a link changes the attribute, "next block" is its last bit.
+
+    A distance is 2^(L - 1) and the low bits, plus ONE_MORE unless L is 0. Down that is the complement, plus the rest.
+    """
+    length, down, change = symbol & 63, symbol >> 6 & 1, symbol >> 8 & 1
+    some = (length > 0) * 1
+    low = length - some
+    last = (used + low + change - 1) & 63
+    more = (some ^ down) << ONE_MORE | down << DOWN | (symbol >> 7 & 1) << FROM_PAGE | change << CHANGES
+    return used | low << LOW_BITS | last << LAST_BIT | more
+
+
+_entry_of = lean_inline(_entry)
 
 
 def link_table(table: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The table of a code (graph/huffman.py) with the bits of a link, without its attributes, from bit 16 on.
-
-    None has more than 52; damaged ones, whose targets don't exist, have up to 63, by which a word may be shifted.
-    """
-    length = (table >> np.uint32(4) & np.uint32(63)).astype(np.int64)
-    size = np.minimum(63, (table & np.uint32(15)) + np.maximum(0, length - 1))
-    found: NDArray[np.uint32] = table | size.astype(np.uint32) << np.uint32(16)
+    """The table of a code (graph/huffman.py) as links are decoded by it. Those without a code, or escaped, are RARE."""
+    symbol, used = (table >> np.uint32(4)).astype(np.int64), (table & np.uint32(15)).astype(np.int64)
+    rare = (symbol == ESCAPE) | (used == 0)
+    found: NDArray[np.uint32] = np.where(rare, used | 1 << RARE, _entry(symbol, used)).astype(np.uint32)
     return found
 
 
@@ -59,48 +78,55 @@ def short_window(words, position):
 
 
 @lean_inline
-def next_link(words, position, table):
-    """(The bits of the stream from a link on, its symbol, the bits of its code, and those without attributes).
-
-    The last is 0 if there is no such code. Decoding waits for the place of the next link, so the table has the sum.
-    """
+def next_entry(words, position, table):
+    """(The bits of the stream from a link on, the entry of its code)."""
     bits = short_window(words, position)
-    entry = np.int64(table[bits & MASK])
-    used, symbol, size = entry & 15, entry >> 4 & 1023, entry >> 16
-    if symbol == ESCAPE:
-        bits = window(words, position)
-        symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
-        used += RAW_BITS
-        size = min(63, used + max(0, (symbol & 63) - 1))
-    return bits, symbol, used, size
+    return bits, np.int64(np.int32(table[bits & MASK]))
 
 
 @lean_inline
-def distance_of(bits, symbol, used):
-    """The distance of a link from its origin, up or down, without a branch."""
-    length = symbol & 63
-    top = (np.int64(1) << length) >> 1  # 2^(L - 1), or 1/2 rounded down for L = 0
-    low = np.int64(bits >> uint64(used)) & (top - np.int64(length != 0))
-    down = -((symbol >> 6) & 1)
-    return ((top + low + 1) ^ down) - down
+def next_link(words, position, table):
+    """`next_entry`, also of an escaped symbol. Its code has 0 bits if there is no such code."""
+    bits, entry = next_entry(words, position, table)
+    if entry >> RARE & 1:
+        bits, used = window(words, position), entry & 63
+        symbol = np.int64(bits >> uint64(used)) & ((1 << RAW_BITS) - 1)
+        entry = np.int64(np.int32(_entry_of(symbol, used + RAW_BITS))) if used > 0 else np.int64(0)
+    return bits, entry
 
 
 @lean_inline
-def origin_of(symbol, page, previous):
-    """What the distance of a link counts from, without a branch."""
-    return previous + ((page - previous) & -(symbol >> 7 & 1))
+def target_of(bits, entry, page, previous):
+    """The target of a link, without a branch."""
+    low = uint64(entry >> LOW_BITS & 63)
+    top = uint64(1) << low
+    distance = np.int64((bits >> uint64(entry & 63) & (top - uint64(1))) + top)
+    origin = page if entry >> FROM_PAGE & 1 else previous
+    return origin + (distance ^ (entry >> DOWN)) + (entry >> ONE_MORE & 1)
 
 
 @lean_inline
 def next_target(words, table, position, page, previous):
-    """(The bit after a link and its attributes, its target). Arithmetic instead of branches, which none can predict."""
-    bits, symbol, used, size = next_link(words, position, table)
-    more = np.int64(bits >> uint64(size)) & 63
-    change = 14 + (more >> 1)
-    change += (1 - change) & -(more & 1)
-    return position + size + (change & -(symbol >> 8)), origin_of(symbol, page, previous) + distance_of(
-        bits, symbol, used
-    )
+    """(The bit after a link and its attributes, its target), at most MAX_LINK_BITS bits further on; -1 for no target.
+
+    The next link waits for the place where it begins, so that is worked out first, and of the usual link alone.
+    """
+    bits, entry = next_entry(words, position, table)
+    last = entry >> LAST_BIT & 63
+    other_flags = ~np.int64(bits >> uint64(last))
+    if (entry >> RARE & 1) | (entry >> CHANGES & other_flags & 1):
+        return next_rare(words, table, position, page, previous)
+    return position + last + 1, target_of(bits, entry, page, previous)
+
+
+@lean_kernel
+def next_rare(words, table, position, page, previous):
+    """`next_target` of a link with an escaped symbol, or with an attribute that isn't the next block."""
+    bits, entry = next_link(words, position, table)
+    last = entry >> LAST_BIT & 63
+    more = np.int64(bits >> uint64(last))
+    position += last + 1 + ((13 + (more >> 1 & 31)) & -(entry >> CHANGES & ~more & 1))
+    return position, target_of(bits, entry, page, previous) if entry & 63 else np.int64(-1)
 
 
 @inline

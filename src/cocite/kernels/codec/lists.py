@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import (
-    CHANGE,
+    CHANGES,
     DAMAGED,
-    distance_of,
+    LAST_BIT,
     next_link,
     next_target,
-    origin_of,
     short_window,
+    target_of,
 )
 from cocite.kernels.instructions import count_ones, prefetch_item
 from cocite.kernels.jit import inline, kernel, lean_inline, lean_kernel
@@ -154,14 +154,14 @@ def decode_targets(lists, page, place, count, targets, at):
     """`decode_part` without attributes."""
     words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
     position, stop, target = place.position, place.stop, place.previous
-    good = True
     for k in range(at, at + count):
         if position >= stop:
             return np.int64(DAMAGED)
         position, target = next_target(words, table, position, page, target)
-        good &= uint64(target) < pages
+        if uint64(target) >= pages:
+            return np.int64(DAMAGED)
         targets[uint64(k)] = target
-    return position if good and position <= stop else np.int64(DAMAGED)
+    return position if position <= stop else np.int64(DAMAGED)
 
 
 @lean_kernel
@@ -172,12 +172,13 @@ def decode_with_attributes(lists, page, place, count, targets, attributes, at):
     for k in range(at, at + count):
         if position >= stop:
             return np.int64(DAMAGED)
-        bits, symbol, used, size = next_link(words, position, table)
-        position += size
-        target = origin_of(symbol, page, target) + distance_of(bits, symbol, used)
-        if uint64(target) >= pages or size == 0:
+        bits, entry = next_link(words, position, table)
+        changes = entry >> CHANGES & 1
+        position += (entry >> LAST_BIT & 63) + 1 - changes
+        target = target_of(bits, entry, page, target)
+        if uint64(target) >= pages or entry & 63 == 0:
             return np.int64(DAMAGED)
-        if symbol & CHANGE:
+        if changes:
             if position >= stop:
                 return np.int64(DAMAGED)
             bits = short_window(words, position)
@@ -231,38 +232,44 @@ def read_lists(lists, pages, starts, targets):
     page, page2, done = np.int64(0), np.int64(0), np.int64(0)
     at, end, position, stop, target = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     at2, end2, position2, stop2, target2 = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    good = True
-    while good:
+    while True:
         if at == end:
-            good &= position == stop
+            if position != stop:
+                return np.int64(DAMAGED)
             if done == total:
                 break
             prefetch(lists, pages, done)
-            position, stop, fits = lane_of(lists, pages, starts, done)
-            page, at, end, good = np.int64(pages[done]), starts[done], starts[done + 1], good & fits
+            position, stop, good = lane_of(lists, pages, starts, done)
+            page, at, end = np.int64(pages[done]), starts[done], starts[done + 1]
             target, done = page, done + 1
+            if not good:
+                return np.int64(DAMAGED)
         if at2 == end2:
-            good &= position2 == stop2
+            if position2 != stop2:
+                return np.int64(DAMAGED)
             if done == total:
                 break
             prefetch(lists, pages, done)
-            position2, stop2, fits = lane_of(lists, pages, starts, done)
-            page2, at2, end2, good = np.int64(pages[done]), starts[done], starts[done + 1], good & fits
+            position2, stop2, good = lane_of(lists, pages, starts, done)
+            page2, at2, end2 = np.int64(pages[done]), starts[done], starts[done + 1]
             target2, done = page2, done + 1
-        run = min(end - at, end2 - at2) if good else np.int64(0)
+            if not good:
+                return np.int64(DAMAGED)
+        run = min(end - at, end2 - at2)
         for k in range(run):
             if (position >= stop) | (position2 >= stop2):
                 return np.int64(DAMAGED)
             position, target = next_target(words, table, position, page, target)
             position2, target2 = next_target(words, table, position2, page2, target2)
-            good &= (uint64(target) < most) & (uint64(target2) < most)
-            targets[uint64(at + k)], targets[uint64(at2 + k)] = target, target2
+            if (uint64(target) >= most) | (uint64(target2) >= most):
+                return np.int64(DAMAGED)
+            targets[uint64(at + k)] = target
+            targets[uint64(at2 + k)] = target2
         at, at2 = at + run, at2 + run
     if at == end:
         page, at, end, position, stop, target = page2, at2, end2, position2, stop2, target2
-    if good and at < end:
-        good = decode_targets(lists, page, Place(position, stop, target, 0), end - at, targets, at) == stop
-    return np.int64(0 if good else DAMAGED)
+    last = decode_targets(lists, page, Place(position, stop, target, 0), end - at, targets, at)
+    return np.int64(0 if last == stop else DAMAGED)
 
 
 @inline

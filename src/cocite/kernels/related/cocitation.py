@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import most_links, read_lists
 from cocite.kernels.hash_tables import LOW_HALF, NumberedSet, add_members, bit_filter, new_page_set, new_set, number_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_kernel
 from cocite.kernels.related import neighbourhood as around
 from cocite.kernels.related.best_first import ScoredPages, best_first
-from cocite.kernels.related.counted_links import Excluded, OutLists, find_links, number_links
+from cocite.kernels.related.counted_links import Excluded, OutLists, excludes_nothing, find_links, number_links
 
 
 class CocitationQuery(NamedTuple):
@@ -28,6 +29,7 @@ class CocitationQuery(NamedTuple):
     excluded: Excluded
     near: around.NearPages
     units: NDArray[np.uint32]  # of every page; parents of one unit count once. Empty: each parent counts
+    counters: NDArray[np.uint32]  # zeros, one for each page of the store, and zeros again afterwards; empty: none
 
 
 class BestSiblings(NamedTuple):
@@ -86,23 +88,119 @@ def count_cocited(out, parents, excluded, order, groups, siblings, merged, count
     return np.int64(0)
 
 
+# Counters of all pages are counted in by number: a hash table takes six times as long. Those of the pages around a page
+# stay in the cache, however many others there are; and only they are cleared.
+
+
+@lean_kernel
+def count_links(targets, counters):
+    """Count each target, and bring the different ones to the front. Returns how many they are."""
+    count = uint64(0)
+    for k in range(len(targets)):
+        target = targets[uint64(k)]
+        before = counters[uint64(target)]
+        counters[uint64(target)] = before + np.uint32(1)
+        targets[count] = target
+        count += uint64(before == 0)
+    return np.int64(count)
+
+
+@kernel
+def mark_windows(parents, counters, found):
+    """Mark the pages in the windows, without the query page, by 1. Returns how many; `found` has room for one more."""
+    count = uint64(0)
+    counters[parents.of] = 1
+    for i in range(len(parents.places)):
+        low, high = around.window_of(parents, i)
+        for k in range(low, high):
+            target = parents.targets[k]
+            found[count] = target
+            count += uint64(counters[target] == 0)
+            counters[target] = 1
+    counters[parents.of] = 0
+    return np.int64(count)
+
+
+@lean_kernel
+def count_marked(targets, counters):
+    """Count the targets that are marked."""
+    for k in range(len(targets)):
+        target = uint64(targets[uint64(k)])
+        counters[target] += np.uint32(counters[target] != 0)
+
+
+@lean_kernel
+def take_counts(pages, counters, mark, counts):
+    """Clear the counters of pages; counts[i] = that of pages[i], without the mark."""
+    for i in range(len(pages)):
+        page = uint64(pages[i])
+        counts[i] = counters[page] - mark
+        counters[page] = 0
+
+
+@kernel
+def count_whole(query, candidates, page):
+    """`cocited` if all links of all candidates count: (how many, siblings, counts).
+
+    None are counted if a candidate does not have the page, which only a damaged store has.
+    """
+    lists, counters, total, room = query.out.lists, query.counters, len(candidates), np.int64(0)
+    starts = np.zeros(total + 1, np.int64)
+    for i in range(total):
+        starts[i + 1] = starts[i] + np.int64(lists.degree[candidates[i]])
+    state, room = np.int64(DAMAGED), starts[total]
+    targets = np.empty(room if room <= most_links(lists) else 0, np.uint32)
+    if room <= most_links(lists):
+        state = read_lists(lists, candidates, starts, targets)
+    if state < 0:
+        return state, targets[:0], np.empty(0, np.int32)
+    counters[page] = 1  # so it is never a new one
+    siblings = targets[: count_links(targets, counters)]
+    counts, have = np.empty(len(siblings), np.int32), np.int64(counters[page]) - 1
+    take_counts(siblings, counters, 0, counts)
+    counters[page] = 0
+    return np.int64(total if have == total else 0), siblings, counts
+
+
+@kernel
+def count_siblings(query, parents):
+    """(siblings, the parents that link to each, whether each parent counts): the last, if no two are counted as one."""
+    found = np.empty(around.count_windows(parents) + 1, np.uint32)
+    siblings = found[: mark_windows(parents, query.counters, found)]
+    counts = np.empty(len(siblings), np.int32)
+    whole = bool(np.all(parents.whole))
+    if whole:
+        count_marked(parents.targets[: parents.starts[len(parents.pages)]], query.counters)
+    take_counts(siblings, query.counters, 1, counts)
+    return siblings, counts, whole
+
+
 @kernel
 def cocited(query, candidates, page):
     """The siblings of one page: (parents chosen among candidates, siblings, parents or groups that link to each)."""
-    out, excluded = query.out, query.excluded
+    out, excluded, size = query.out, query.excluded, len(query.out.lists.degree)
+    direct, apart = len(query.counters) == size, len(query.units) == 0
+    plain = query.window == 0 and len(candidates) <= query.parents and excludes_nothing(excluded)
+    if direct and apart and plain and len(query.near.page) == 0:
+        chosen, siblings, times = count_whole(query, candidates, page)
+        if chosen != 0:
+            return chosen, siblings, times
     chosen, parents = around.read_parents(out, candidates, page, query.parents, query.window, excluded, False)
     if chosen < 0:
         return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
-    room = around.count_windows(parents)
-    found, times = new_page_set(room, len(out.lists.degree)), np.zeros(room, np.int32)
-    count = around.add_windows(parents, found, np.int64(0), times)
-    siblings, times = found.members[:count], times[:count]
+    if direct:
+        siblings, times, counted = count_siblings(query, parents)
+    else:
+        room = around.count_windows(parents)
+        found, times = new_page_set(room, size), np.zeros(room, np.int32)
+        count = around.add_windows(parents, found, np.int64(0), times)
+        siblings, times, counted = found.members[:count], times[:count], query.window == 0
     first = parents.pages.copy()
     copies = around.representatives(query.near.page, query.near.representative, parents.pages, first)
-    ungrouped = copies == 0 and len(query.units) == 0
+    ungrouped = copies == 0 and apart
     pages, merged, others = around.merge_pages(query.near, siblings)
-    if query.window == 0 and ungrouped and others == 0:
-        return chosen, pages, times  # the windows have every link, and each parent counts
+    if counted and ungrouped and others == 0:
+        return chosen, pages, times
     groups, order = np.arange(chosen).astype(np.int32), np.arange(chosen)
     if not ungrouped:
         units = query.units[parents.pages] if len(query.units) > 0 else parents.pages

@@ -51,7 +51,7 @@ class Params(Switches):
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings by the number of chosen parents that they share with the query pages."""
     start, (pages, degrees, parents) = begin(web, seeds, params, lambda view, some: gather(view, some, params))
-    values = degrees.sum(axis=0, dtype=np.float64)
+    values = degrees[0].astype(np.float64) if len(degrees) == 1 else degrees.sum(axis=0, dtype=np.float64)
     facts = {"siblings": len(values), "cocited": int(np.count_nonzero(values >= MIN_CITATIONS))}
     return start.scores(pages, values, degrees, facts=facts, evidence=LinkEvidence(start.view, parents))
 
@@ -69,7 +69,9 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     found, scores = np.empty(len(pages) * k, np.uint32), np.empty(len(pages) * k)
     counts, cocited = np.empty(len(pages), np.int32), np.empty(len(pages), np.int32)
     best, candidates = BestSiblings(found, scores, counts, cocited), np.concatenate([NO_PAGES, *pools])
-    total = kernels.best_cocited(_query(view, params), pages, starts, candidates, graph.in_degree, MIN_SCORE, k, best)
+    query = _query(view, params)
+    total = kernels.best_cocited(query, pages, starts, candidates, graph.in_degree, MIN_SCORE, k, best)
+    graph.links.return_counters(query.counters)
     view.check(total)
     scores = scores[:total]
     if scores.max(initial=0.0) >= MIN_ROUNDED_SCORE:
@@ -81,19 +83,25 @@ def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Sibli
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
     alone = len(pages) == 1 and params.unit != AUTO_UNIT  # else all parents have to be known first
     siblings = _of_one(view, pages[0], params) if alone else _of_several(view, pages, params)
-    often = siblings[0][(siblings[1] >= MIN_CITATIONS).all(axis=0)]
-    others = len(often) - int(view.are_seeds(often, pages).sum()) if len(often) >= MIN_SIBLINGS else 0
-    return siblings, others >= MIN_SIBLINGS
+    often = siblings[1] >= MIN_CITATIONS
+    often = often[0] if len(often) == 1 else often.all(axis=0)
+    cited = np.count_nonzero(often)
+    if MIN_SIBLINGS <= cited < MIN_SIBLINGS + len(pages):  # query pages may be among them
+        cited -= np.count_nonzero(often & view.are_seeds(siblings[0], pages))
+    return siblings, bool(cited >= MIN_SIBLINGS)
 
 
 def _query(view: GraphView, params: Params) -> CocitationQuery:
-    return CocitationQuery(view.out, params.parents, params.window, view.refused, view.near_duplicates, view.units)
+    near, counters = view.near_duplicates, view.graph.links.borrow_counters()
+    return CocitationQuery(view.out, params.parents, params.window, view.refused, near, view.units, counters)
 
 
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
     """All in one kernel: for most pages separate steps take longer than the work."""
     parents = view.candidate_parents(page, params.parents)
-    chosen, found, degrees = kernels.cocited(_query(view, params), parents, page)
+    query = _query(view, params)
+    chosen, found, degrees = kernels.cocited(query, parents, page)
+    view.graph.links.return_counters(query.counters)
     view.check(chosen)
     return found, degrees[None, :], [Parents(page, 0, parents[:chosen])]
 
