@@ -208,7 +208,7 @@ def test_too_much_waiting_is_refused(monkeypatch: pytest.MonkeyPatch, place: Pat
 
 
 def test_ten_thousand_writers_at_once(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
-    """As many as there is room for are written, in few commits; the others are told to come again, and then are."""
+    """As many as there is room for are written, in few commits; the others have to come again, and then are."""
 
     async def work() -> None:
         own, done, go = commits(monkeypatch, place)

@@ -274,8 +274,8 @@ class Service:
             until = time.monotonic() + (MAX_SECONDS_AFTER_COMMIT if follows else MAX_WARM_UP_SECONDS)
             asked: dict[HttpQuestion, bytes] = {}
             for request in again:
-                if (question := question_of(request)) and not question.slow:
-                    asked.setdefault(question, request)
+                if (known := question_of(request)) and not known.slow:
+                    asked.setdefault(known, request)
             for question in recent[:1] if follows else recent or first_questions(web):
                 asked.setdefault(question, b"")
             for question, request in asked.items():

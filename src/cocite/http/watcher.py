@@ -20,7 +20,7 @@ from cocite.snapshot import Snapshot, pointer_of, stamp_of
 VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
 """Time asleep ÷ time reading while files are verified: it takes at most 1/41 of a core, 2.5 %, while serving."""
 MIN_SWITCH_SECONDS = 0.7
-"""From one switch to the next: opening a snapshot takes the interpreter from answers for some hundredths of a second."""
+"""From one switch to the next: opening a snapshot holds up answers for some hundredths of a second."""
 MAX_LOGGED_FILES = 5
 MAX_INDEX_WAIT_SECONDS = 300.0
 """How long a new generation may lack the search index that the previous one had."""

@@ -24,7 +24,7 @@ STARTING = "from cocite.http.writer import main; main()"
 PRIORITY = 10
 
 
-class Writer:
+class StoreWriter:
     """Commits to a store in a process of its own, one at a time."""
 
     def __init__(self, store: Path) -> None:
@@ -76,7 +76,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     getattr(os, "nice", lambda _: None)(PRIORITY)
     with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # whatever else is printed is no answer
+        os.dup2(2, 1)  # whatever else is printed would be read as one
         while True:
             try:
                 asked = pickle.load(sys.stdin.buffer)

@@ -29,7 +29,7 @@ from starlette.requests import ClientDisconnect, Request
 from cocite.errors import BadSource, CociteError, LockedStore
 from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import BODY_SECONDS
-from cocite.http.writer import Writer
+from cocite.http.writer import StoreWriter
 from cocite.log import Log
 from cocite.serving.threads import RefusedRequest, run_in_thread
 from cocite.sources.clicks import read_clicks
@@ -69,7 +69,7 @@ class Writes:
     def __init__(self, store: Path, log: Log, written: Callable[[], None]) -> None:
         """`written` is called after each commit."""
         self._store, self._log, self._written = store, log, written
-        self._writer = Writer(store)
+        self._writer = StoreWriter(store)
         self._waiting: deque[Write] = deque()
         self._bytes = 0
         self._task: asyncio.Task[None] | None = None

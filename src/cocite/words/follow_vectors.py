@@ -48,7 +48,7 @@ def changed_rows(graph: Graph, old: Vectors, changed: ChangedPages) -> Arrays:
     found: Arrays = {"page": pages.astype(np.uint32), "text_words": made.text_words, "home": made.homes}
     same_name = stored_rows(old.same_name, pages, graph.pages)
     if old.names is not None:
-        found |= ChangedNames(old.names, old.recent and old.recent.names, pages.tolist(), made.names).arrays()
+        found |= ChangedNames(old.names, old.recent.names if old.recent else None, pages.tolist(), made.names).arrays()
         rows_now = np.searchsorted(found["same:page"], pages), Sparse.of(*(found[f"same:row.{part}"] for part in ROWS))
         same_name = stored_rows(rows_now[1], rows_now[0], graph.pages)
     context = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)

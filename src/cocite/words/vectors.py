@@ -81,7 +81,7 @@ class RecentNames:
     def pages(self, name: int) -> list[int]:
         """Those of these pages that have a name."""
         names, pages = self._by_name
-        low, high = (int(np.searchsorted(names, np.uint64(name), side)) for side in ("left", "right"))  # type: ignore[call-overload]
+        low, high = (int(np.searchsorted(names, np.uint64(name), side)) for side in ("left", "right"))
         found: list[int] = pages[low:high].tolist()
         return found
 

@@ -98,7 +98,7 @@ def _with_more(
     known = (stored.page[at] == pages if len(stored.page) else np.zeros(len(pages), np.bool_)) & ~np.isin(pages, anew)
     order = np.lexsort((sources, targets))
     targets, sources = targets[order], sources[order]
-    low, high = (np.searchsorted(targets, pages, side) for side in ("left", "right"))  # type: ignore[call-overload]
+    low, high = (np.searchsorted(targets, pages, side) for side in ("left", "right"))
     found, starts = [], [0]
     for number, row in enumerate(at.tolist()):
         some = sources[:0]

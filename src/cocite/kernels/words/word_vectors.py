@@ -87,13 +87,13 @@ def _none(dtype: type[np.generic]) -> NDArray[Any]:
 NONE_RECENT = Recent(_none(np.bool_), Sparse(_none(np.int64), _none(np.uint32), _none(np.uint16), _none(np.int64)))
 
 
-@inline
+@lean_inline
 def is_changed(recent, page):
     """Whether a page has other rows now."""
     return page < len(recent.changed) and recent.changed[page]
 
 
-@inline
+@lean_inline
 def add_sum(numbered, sums, count, page, value):
     """Add a value to the sum of a page. Returns how many pages there are."""
     at = add_member(numbered, count, page)

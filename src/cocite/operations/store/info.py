@@ -11,9 +11,9 @@ from cocite.operations.task import Facts, Task
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
 LAGGING = (
-    "weights of words (document frequencies)", "new words in vectors", "relevance of keywords", "names that many pages have",
-    "words of links to popular pages", "context words beside changed pages", "stored ranks",
-    "counts of sites and hosts",
+    "weights of words (document frequencies)", "new words in vectors", "relevance of keywords",
+    "names that many pages have", "words of links to popular pages", "context words beside changed pages",
+    "stored ranks", "counts of sites and hosts",
 )  # fmt: skip
 """What doesn't follow at once when layers are written, but when the store is compacted, or it is made again."""
 STORE_PARTS = {

@@ -83,8 +83,8 @@ def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Sibli
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
     alone = len(pages) == 1 and params.unit != AUTO_UNIT  # else all parents have to be known first
     siblings = _of_one(view, pages[0], params) if alone else _of_several(view, pages, params)
-    often = siblings[1] >= MIN_CITATIONS
-    often = often[0] if len(often) == 1 else often.all(axis=0)
+    enough = siblings[1] >= MIN_CITATIONS
+    often = enough[0] if len(enough) == 1 else np.asarray(enough.all(axis=0))
     cited = np.count_nonzero(often)
     if MIN_SIBLINGS <= cited < MIN_SIBLINGS + len(pages):  # query pages may be among them
         cited -= np.count_nonzero(often & view.are_seeds(siblings[0], pages))
