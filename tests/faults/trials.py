@@ -75,8 +75,8 @@ data. A command that asks a large store one question may read a changed byte bef
 
 `add`, `remove` and `clicks` write layers. `merge` is an `add` that merges layers, `compact` folds them in, `history`
 and `history_add` keep all captures. `post` writes to a server over HTTP: at every other call of its process that
-writes, only that process dies, else the whole server; then another server starts, gets the requests that were not acknowledged,
-and must have all. `post_compacting` compacts between requests.
+writes, only that process dies, else the whole server; then another server starts, gets the requests that were not
+acknowledged, and must have all. `post_compacting` compacts between requests.
 
 Not tried: a real disk without power, file systems that reorder a rename within one folder, writes by DuckDB and the
 search index between two recorded calls (only the state at the next call is known), failing calls inside native
