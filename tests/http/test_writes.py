@@ -282,7 +282,8 @@ def test_a_process_of_its_own_writes(own: Path, server: Asking) -> None:
     assert send(server, "POST", "/api/pages", lines(RECORD), authorization=BEARER).status == 200
     refused = send(server, "DELETE", "/api/pages?url=nowhere.example", authorization=BEARER)
     assert refused.status == 404 and "nowhere.example" in refused.json["error"]["message"]
-    own_writer = server.service.writes._writer  # type: ignore[union-attr]
+    assert server.service.writes is not None
+    own_writer = server.service.writes._writer
     assert own_writer._process is not None
     own_writer._process.kill()
     hawk = lines({"url": HAWK, "links": [{"url": EAGLE}]})

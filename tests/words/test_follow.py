@@ -108,7 +108,8 @@ def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytes
         assert vectors.text_words.tolist() == whole.text_words.tolist()
         assert vectors.home.tolist() == whole.home.tolist()
         for page in range(graph.pages):
-            named = [dict(zip(*map(list, each.same_name_pages(page)), strict=True)) for each in (vectors, whole)]
+            rows = [each.same_name_pages(page) for each in (vectors, whole)]
+            named = [dict(zip(pages.tolist(), cosines.tolist(), strict=True)) for pages, cosines in rows]
             assert sorted(named[0].values()) == pytest.approx(sorted(named[1].values()), abs=1e-3), page
             least = min(named[1].values(), default=0) if len(named[1]) == MAX_SAME_NAME else 0
             assert {at for at, cosine in named[1].items() if cosine > least + 1e-3} <= {*named[0]}, page
