@@ -89,7 +89,7 @@ def vault(tmp_path: Path) -> Asking:
     (notes / "a.md").write_text("# A\n[[Über]] and https://web.example/", "utf-8")
     (notes / "list.md").write_text("- [[a]]\n- [[Über]]\n- https://web.example/\n", "utf-8")
     build([open_source(str(notes), ReadReport(), base=BASE)], tmp_path / "web.cocite", ReadReport(), BuildOptions())
-    return Asking(tmp_path / "web.cocite")
+    return Asking(tmp_path / "web.cocite", timeout=120.0)  # compiling is part of the first question
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
