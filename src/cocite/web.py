@@ -105,7 +105,7 @@ class Web:
 
         return open_clicks(self.graph)
 
-    @cached_property
+    @property
     def has_clicks(self) -> bool:
         """Whether there are clicks: opening them loads more than most questions need."""
         return "clicks" in self.__dict__ or (self.graph.path / FOLDER / "clicks.json").exists()

@@ -565,3 +565,12 @@ def test_a_page_with_nothing_but_clicks(place: Path) -> None:
     (steps,) = (place / "web.cocite" / "side").glob("clicks-*/steps.bin")
     steps.write_bytes(b"")
     assert T not in related(Web(place / "web.cocite"), U)
+
+
+def test_clicks_that_are_added_to_an_open_web_count_at_once(place: Path) -> None:
+    make(place / "web.cocite", [page(LISTS[0], U), page(LISTS[1], T)])
+    web = cocite.open(place / "web.cocite")
+    assert T not in {each.url for each in web.related(U)}
+    (place / "clicks.tsv").write_text(f"{U}\t{T}\t3\n")
+    web.add_clicks(place / "clicks.tsv")
+    assert T in {each.url for each in web.related(U)}
