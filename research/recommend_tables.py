@@ -32,7 +32,8 @@ METHODS = {
     "links and words": "whats_related(near=false, usage=0)",
     "links alone": "whats_related(near=false, usage=0, words=0)",
     "words alone": "whats_related(usage=0, links=0)",
-    "auto": "auto",
+    "auto": "auto(usage=0)",
+    "auto with clicks": "auto",
 }
 CHOOSING_PATHS = 1500
 """Paths that compare decays and scales: differences of 0.01 are clear."""
