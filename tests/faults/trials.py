@@ -49,9 +49,11 @@ temporary files, the search index); only the random times interrupt these.
 
 **Power loss.** A simulated disk drops, reorders and tears whatever was not synced. Each job is recorded once, and
 hundreds of crashes are made from the record, a quarter of them after the command had ended. It has found six places
-where a name or a file was not synced: descriptions of side data, exports, files of sites, of studies and of runs.
+where a name or a file was not synced: descriptions of side data, exports, files of sites, of studies and of runs. After
+a crash between the switch of `install` and its clicks, the destination has the new pages without the clicks. They are
+still in the store that was copied, and the same command brings them when it is run again.
 
-**Failing calls.** Each call site (the lines of our code from the command down to the call) that opens, syncs, renames,
+**Failing calls.** Each call site (the last three lines of our code that lead to the call) that opens, syncs, renames,
 removes or maps a file, or allocates an array, fails once. The command must end with one line that says why, or succeed
 all the same.
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
-SLOW_NICE = 10
+SLOW_NICE = 5
 """By how much threads for slow questions have a lower priority than all else."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
