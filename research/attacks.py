@@ -1,10 +1,12 @@
 """What planted spam does to each method: precision before and after an attack, and how often the spam is a result.
 
-    python -m research.attacks [-m METHOD]... [--only ATTACK]... [--queries 400] [--again]
+    python -m research.attacks [-m METHOD]... [--only ATTACK]... [--queries 0] [--second] [--again]
 
 Every attack adds pages or links to the awesome lists, to make one page, the target, a result for pages that are not
-about it. Queries are chosen by hash: `--queries` of all judged ones, and as many of those that an attack touches, which
-are judged pages that it links to. A method is asked on the store without and with the attack.
+about it. Queries are all judged ones, or `--queries` of them, and those that an attack touches: judged pages that it
+links to. A method is asked on the store without and with the attack. `--second` plants the same attacks with another
+seed and other sizes. The change of P@10 has its standard error, over queries. To see which part of a method an attack
+changes, ask it without that part too: `-m auto -m 'auto(context=0)' -m 'auto(popularity=0)'`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from bench.tables import show
 from cocite.errors import BadSource, BadStore
@@ -34,12 +38,29 @@ from research.reproduce.data import SEED, canonical_or_none
 
 TARGET = "https://casino.example/"
 SPAM = Link(TARGET, text="Best online casino", context="play and win")
-FARM_SITES, FARM_PAGES, FARM_LINKS = 1000, 10, 10
-POPULAR_PAGES = 300
-COPIED_LISTS = 200
-FOOTER_PAGES, FOOTER_LINKS = 1000, 50
 METHODS = ("auto", "cocitation", "proximity", "companion", "kleinberg", "extended_cocitation", "lli", "walk")
 Pages = list[Page]
+
+
+class Plan(NamedTuple):
+    """The seed and the sizes of all attacks."""
+
+    seed: int = SEED
+    farm_sites: int = 1000
+    farm_pages: int = 10  # of each site
+    farm_links: int = 10  # of each page, beside the target
+    popular_pages: int = 300  # that a farm and a footer link to
+    template_links: int = 30
+    copied_lists: int = 200  # and sections
+    changed_links: float = 0.1  # the share of links that are swapped in changed copies
+    section_hosts: int = 5
+    mirror_hosts: int = 5
+    commented_share: float = 0.5
+    footer_pages: int = 1000
+    footer_links: int = 50
+
+
+SECOND = Plan(SEED + 1, 600, 17, 15, 500, 45, 300, 0.2, 8, 9, 0.3, 2500, 30)
 
 
 class Planted(NamedTuple):
@@ -49,7 +70,7 @@ class Planted(NamedTuple):
     touched: Collection[str]
 
 
-def popular(pages: Pages, most: int = POPULAR_PAGES) -> list[str]:
+def popular(pages: Pages, most: int) -> list[str]:
     """The addresses with the most in-links."""
     times = Counter(url for page in pages for url in {link.url for link in page.links})
     return sorted(times, key=lambda url: (-times[url], url))[:most]
@@ -62,86 +83,98 @@ def with_target(links: Sequence[Link], rng: random.Random) -> list[Link]:
     return mixed
 
 
-def farm_page(site: int, page: int, links: list[Link]) -> Page:
+def swap_links(links: Sequence[Link], rng: random.Random, share: float = 0.0) -> list[Link]:
+    """The links, one of them swapped for the target, and of a share the others for pages that nobody else has."""
+    found, number = list(links), max(1, round(share * len(links)))
+    for count, at in enumerate(rng.sample(range(len(found)), number)):
+        other = SPAM if count == 0 else Link(f"https://other{rng.randrange(1 << 40)}.example/")
+        found[at] = replace(other, block=found[at].block)
+    return found
+
+
+def farm_page(plan: Plan, site: int, page: int, links: list[Link]) -> Page:
     """A page of a link farm: a list, then links to its own site and the next one, in another section."""
-    own = [f"https://farm{site}.example/{n}" for n in range(FARM_PAGES)]
-    others = [*own, f"https://farm{(site + 1) % FARM_SITES}.example/{page}"]
+    own = [f"https://farm{site}.example/{n}" for n in range(plan.farm_pages)]
+    others = [*own, f"https://farm{(site + 1) % plan.farm_sites}.example/{page}"]
     more = [Link(url, block=1) for url in others if url != own[page]]
     return Page(own[page], "Great links", links=[*links, *more], headings=["Great links", "More"])
 
 
-def farm(pages: Pages, rng: random.Random) -> Planted:
-    """A farm whose every page lists the target with ten popular pages, chosen at random."""
-    pool = popular(pages)
+def farm(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """A farm whose every page lists the target with popular pages, chosen at random."""
+    pool = popular(pages, plan.popular_pages)
     made = [
-        farm_page(site, page, with_target([Link(url) for url in rng.sample(pool, FARM_LINKS)], rng))
-        for site in range(FARM_SITES)
-        for page in range(FARM_PAGES)
+        farm_page(plan, site, page, with_target([Link(url) for url in rng.sample(pool, plan.farm_links)], rng))
+        for site in range(plan.farm_sites)
+        for page in range(plan.farm_pages)
     ]
     return Planted([*pages, *made], pool)
 
 
-def site_farm(pages: Pages, rng: random.Random) -> Planted:
-    """A farm whose sites have one list each, on all ten pages."""
-    pool, made = popular(pages), []
-    for site in range(FARM_SITES):
-        links = with_target([Link(url) for url in rng.sample(pool, FARM_LINKS)], rng)
-        made += [farm_page(site, page, links) for page in range(FARM_PAGES)]
+def site_farm(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """A farm whose sites have one list each, on all pages."""
+    pool, made = popular(pages, plan.popular_pages), []
+    for site in range(plan.farm_sites):
+        links = with_target([Link(url) for url in rng.sample(pool, plan.farm_links)], rng)
+        made += [farm_page(plan, site, page, links) for page in range(plan.farm_pages)]
     return Planted([*pages, *made], pool)
 
 
-def template_farm(pages: Pages, rng: random.Random) -> Planted:
-    """A farm whose pages all have the same thirty popular pages and the target, beside links of their own."""
-    pool = popular(pages, 30)
+def template_farm(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """A farm whose pages all have the same popular pages and the target, beside links of their own."""
+    pool = popular(pages, plan.template_links)
     links = with_target([Link(url) for url in pool], rng)
-    made = [farm_page(site, page, links) for site in range(FARM_SITES) for page in range(FARM_PAGES)]
+    made = [farm_page(plan, site, page, links) for site in range(plan.farm_sites) for page in range(plan.farm_pages)]
     return Planted([*pages, *made], pool)
 
 
-def copied(pages: Pages, rng: random.Random) -> Planted:
-    """Two hundred lists, each copied to a host of its own with one link swapped for the target."""
+def copied(pages: Pages, plan: Plan, rng: random.Random, share: float = 0.0) -> Planted:
+    """Lists, each copied to a host of its own with a link swapped for the target, or a share of all links."""
     made = []
-    for number, page in enumerate(rng.sample(pages, COPIED_LISTS)):
-        links = list(page.links)
-        at = rng.randrange(len(links))
-        links[at] = replace(SPAM, block=links[at].block)
-        made.append(replace(page, url=f"https://copy{number}.example/", links=links))
+    for number, page in enumerate(rng.sample(pages, plan.copied_lists)):
+        made.append(replace(page, url=f"https://copy{number}.example/", links=swap_links(page.links, rng, share)))
     return Planted([*pages, *made], {link.url for page in made for link in page.links})
 
 
-def copied_sections(pages: Pages, rng: random.Random) -> Planted:
-    """Two hundred sections, each copied to five hosts with one link swapped for the target; all else is their own."""
+def changed_copies(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """The same with more links swapped than a near-duplicate may have."""
+    return copied(pages, plan, rng, plan.changed_links)
+
+
+def copied_sections(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """Sections, each copied to several hosts with a link swapped for the target; all else is their own."""
     made = []
     sections = [
         (page, block) for page in pages for block, n in Counter(link.block for link in page.links).items() if n >= 5
     ]
-    for number, (page, block) in enumerate(rng.sample(sections, COPIED_LISTS)):
+    for number, (page, block) in enumerate(rng.sample(sections, plan.copied_lists)):
         links = [replace(link, block=0) for link in page.links if link.block == block]
-        for copy in range(5):
-            swapped = list(links)
-            swapped[rng.randrange(len(links))] = replace(SPAM, block=0)
+        for copy in range(plan.section_hosts):
+            swapped = swap_links(links, rng)
             own = [Link(f"https://copy{number}-{copy}.example/{n}", block=1) for n in range(10)]
             url = f"https://copy{number}-{copy}.example/"
             made.append(Page(url, page.title, links=[*swapped, *own], headings=["Links", "Us"]))
     return Planted([*pages, *made], {link.url for page in made for link in page.links})
 
 
-def mirrored(pages: Pages, rng: random.Random) -> Planted:
-    """Two hundred lists, each mirrored on five other hosts as they are."""
-    chosen = rng.sample(pages, COPIED_LISTS)
+def mirrored(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """Lists, each mirrored on several other hosts as they are."""
+    chosen = rng.sample(pages, plan.copied_lists)
     made = [
         replace(page, url=f"https://mirror{copy}.example/{number}")
         for number, page in enumerate(chosen)
-        for copy in range(5)
+        for copy in range(plan.mirror_hosts)
     ]
     return Planted([*pages, *made], {link.url for page in chosen for link in page.links})
 
 
-def commented(pages: Pages, rng: random.Random, mark: Callable[[Link], Link] = lambda link: link) -> Planted:
-    """Half of all lists, with the target in a last section."""
+def commented(
+    pages: Pages, plan: Plan, rng: random.Random, mark: Callable[[Link], Link] = lambda link: link
+) -> Planted:
+    """Many lists, with the target in a last section."""
     found, touched = [], set[str]()
     for page in pages:
-        if rng.random() < 0.5:
+        if rng.random() < plan.commented_share:
             last = len(page.headings)
             spam = mark(replace(SPAM, block=last))
             touched |= {link.url for link in page.links}
@@ -150,34 +183,35 @@ def commented(pages: Pages, rng: random.Random, mark: Callable[[Link], Link] = l
     return Planted(found, touched)
 
 
-def appended(pages: Pages, rng: random.Random) -> Planted:
-    """Half of all lists, with the target as the last link of the last section."""
-    return commented(pages, rng, lambda link: replace(link, block=max(0, (link.block or 0) - 1)))
+def appended(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """Many lists, with the target as the last link of the last section."""
+    return commented(pages, plan, rng, lambda link: replace(link, block=max(0, (link.block or 0) - 1)))
 
 
-def marked(pages: Pages, rng: random.Random) -> Planted:
+def marked(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
     """The same in a last section, marked as nofollow and boilerplate."""
-    return commented(pages, rng, lambda link: replace(link, rel="nofollow ugc", boilerplate=True))
+    return commented(pages, plan, rng, lambda link: replace(link, rel="nofollow ugc", boilerplate=True))
 
 
-def footers(pages: Pages, rng: random.Random) -> Planted:
-    """A site of a thousand pages with links of their own and one footer: the target and fifty popular pages."""
-    pool = popular(pages)
-    chosen = rng.sample(pool, FOOTER_LINKS)
+def footers(pages: Pages, plan: Plan, rng: random.Random) -> Planted:
+    """A site of many pages with links of their own and one footer: the target and popular pages."""
+    pool = popular(pages, plan.popular_pages)
+    chosen = rng.sample(pool, plan.footer_links)
     footer = with_target([Link(url) for url in chosen], rng)
     made = []
-    for number in range(FOOTER_PAGES):
-        own = [Link(f"https://shop.example/{rng.randrange(FOOTER_PAGES)}", block=1) for _ in range(10)]
+    for number in range(plan.footer_pages):
+        own = [Link(f"https://shop.example/{rng.randrange(plan.footer_pages)}", block=1) for _ in range(10)]
         links = [*own, *footer]
         made.append(Page(f"https://shop.example/{number}", "Shop", links=links, headings=["Partners", "Goods"]))
     return Planted([*pages, *made], chosen)
 
 
-ATTACKS: Mapping[str, Callable[[Pages, random.Random], Planted]] = {
+ATTACKS: Mapping[str, Callable[[Pages, Plan, random.Random], Planted]] = {
     "farm": farm,
     "site farm": site_farm,
     "template farm": template_farm,
     "copies": copied,
+    "changed copies": changed_copies,
     "copied sections": copied_sections,
     "mirrors": mirrored,
     "comments": commented,
@@ -185,13 +219,6 @@ ATTACKS: Mapping[str, Callable[[Pages, random.Random], Planted]] = {
     "marked comments": marked,
     "footers": footers,
 }
-
-
-class Asked(NamedTuple):
-    """What a method does on one store, over some queries."""
-
-    precision: float
-    fooled: float  # the share of queries with the target among the first ten results
 
 
 def measured(web: Web, call: str, judged: Judgements, queries: Mapping[str, int]) -> dict[str, tuple[float, bool]]:
@@ -204,10 +231,18 @@ def measured(web: Web, call: str, judged: Judgements, queries: Mapping[str, int]
     return {name: (value, spam in run.answers[name]) for name, value in zip(names, values, strict=True)}
 
 
-def summed(values: Mapping[str, tuple[float, bool]], queries: Collection[str]) -> Asked:
-    """The means over some queries."""
-    some = [values[query] for query in queries if query in values]
-    return Asked(*(sum(column) / max(1, len(some)) for column in zip(*some, strict=True))) if some else Asked(0, 0)
+def compared(
+    before: Mapping[str, tuple[float, bool]], after: Mapping[str, tuple[float, bool]], queries: Collection[str]
+) -> list[str]:
+    """P@10 before and after, its change with the standard error, and how often the target is a result afterwards."""
+    both = [query for query in queries if query in before and query in after]
+    if not both:
+        return ["", "", ""]
+    one, other = (np.array([values[query] for query in both]) for values in (before, after))
+    base, change = max(one[:, 0].mean(), 1e-9), other[:, 0] - one[:, 0]
+    error = change.std() / np.sqrt(len(both))
+    moved = f"{change.mean() / base:+.1%} ± {error / base:.1%}"
+    return [f"{one[:, 0].mean():.4f} → {other[:, 0].mean():.4f}", moved, f"{other[:, 1].mean():.1%}"]
 
 
 def store(pages: Pages, path: Path, again: bool) -> Web:
@@ -226,10 +261,12 @@ def rows(options: argparse.Namespace, pages: Pages) -> Iterator[list[str]]:
     clean = store(pages, options.stores / "attacked" / "clean.cocite", options.again)
     _, known = in_store(clean.graph, judgements, ReadReport())
     everybody = list(datasets.some_queries(judgements, options.queries).ratings)
+    plan = SECOND if options.second else Plan()
     before: dict[str, dict[str, tuple[float, bool]]] = {}
     for name in options.only or ATTACKS:
-        planted = ATTACKS[name](pages, random.Random(SEED))
-        web = store(planted.pages, options.stores / "attacked" / f"{name}.cocite", options.again)
+        planted = ATTACKS[name](pages, plan, random.Random(plan.seed))
+        stem = f"{name}, second" if options.second else name
+        web = store(planted.pages, options.stores / "attacked" / f"{stem}.cocite", options.again)
         near = {canonical_or_none(url) for url in planted.touched}
         touched = Judgements({q: r for q, r in judgements.ratings.items() if q in near}, judgements.repeated)
         some = list(datasets.some_queries(touched, options.queries).ratings)
@@ -241,9 +278,7 @@ def rows(options: argparse.Namespace, pages: Pages) -> Iterator[list[str]]:
             after = measured(web, call, judged, asked)
             row = [name, call]
             for queries in (everybody, some):
-                one, other = summed(before[call], queries), summed(after, queries)
-                change = other.precision / max(one.precision, 1e-9) - 1
-                row += [f"{one.precision:.4f} → {other.precision:.4f}", f"{change:+.1%}", f"{other.fooled:.1%}"]
+                row += compared(before[call], after, queries)
             print(*row, f"{len(some)} touched", sep="\t", flush=True)
             yield [*row, str(len(some))]
 
@@ -253,7 +288,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-m", "--method", dest="methods", action="append")
     parser.add_argument("--only", action="append", choices=list(ATTACKS))
-    parser.add_argument("--queries", type=int, default=400)
+    parser.add_argument("--queries", type=int, default=0, help="of each kind, chosen by hash; 0 is all")
+    parser.add_argument("--second", action="store_true", help="another seed and other sizes")
     parser.add_argument("--again", action="store_true", help="make stores again that were made before")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)

@@ -273,7 +273,8 @@ def empty_web() -> Any:
     web = Web(Graph.from_arrays({name: mapped(np.zeros(sizes.get(name, 1), kind)) for name, kind in kept.items()}))
     weights, home = mapped(np.ones(1, np.uint16)), mapped(np.zeros(1, np.uint8))
     rows = Sparse.of(mapped(np.arange(2)), mapped(np.zeros(1, np.uint32)), weights)
-    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), home, rows, rows, home, mapped(np.zeros(1)))
+    rarity, votes = mapped(np.zeros(1)), mapped(np.ones(1, np.uint32))
+    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), home, rows, rows, home, rarity, votes)
     web.__dict__["vectors"] = vectors
     return web
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cocite.graph.store import Graph
+from cocite.kernels.related.independence import GROUPED, SECTIONS
 from cocite.results.answer import Reason
 from cocite.web import Web
 from cocite.words.vectors import heaviest_first
@@ -57,9 +58,9 @@ class Proof:
 
     def __init__(
         self, graph: Graph, view: View, used: Sequence[int], parents: int, repeats: int = 0, window: int = 0,
-        web: Web | None = None, params: Any = None, trails: Trails = (), copies: bool = False,
+        web: Web | None = None, params: Any = None, trails: Trails = (), copies: int = GROUPED,
     ) -> None:  # fmt: skip
-        """`repeats` sections that repeat a page count, and `window` links of longer lists; `copies` count once.
+        """`repeats` sections that repeat a page count, and `window` links of longer lists; `copies` that count once.
 
         `web` and `params` are for reasons by words, `trails` for clicks; with one query page, shares are parts of the
         score.
@@ -71,12 +72,14 @@ class Proof:
         self.looked_at = cache(lambda query: view.random_parents(query, parents))
         self.copies = cache(
             lambda query: (
-                view.originals(query, self.looked_at(query), window)
+                view.originals(query, self.looked_at(query), window, copies == SECTIONS)
                 if copies
                 else {parent: view.original(parent) for parent in self.looked_at(query)}
             )
         )
-        self.groups = cache(lambda query: view.groups(self.looked_at(query), copies=self.copies(query)))
+        self.groups = cache(
+            lambda query: view.groups(self.looked_at(query), copies=self.copies(query) if copies else None)
+        )
 
     def prove(self, answer: int, reasons: Sequence[Reason], score: float = 0.0) -> None:
         """Every reason is true; those of one kind come best first; counts come after examples; shares sum up to 1."""
@@ -162,8 +165,9 @@ class Proof:
         shared = own.keys() & theirs.keys()
         assert reason.words
         assert set(reason.words) <= {vectors.words[number] for number in shared}
-        popular = max(1, int(self.graph.in_degree[page])) ** self.params.popularity
-        counted = counted_parents(self.view, query, self.looked_at(query), self.window, self.params.counts_copies_once)
+        votes = vectors.votes if self.params.counted_copies else self.graph.in_degree
+        popular = max(1, int(votes[page])) ** self.params.popularity
+        counted = counted_parents(self.view, query, self.looked_at(query), self.window, self.params.copies)
         weight = self.params.context * (sum(counted.values()) / len(counted) if counted else 1.0)
         self.part(reason, weight * popular * sum(own[number] * theirs[number] for number in shared))
 

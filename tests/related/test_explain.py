@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from cocite.graph.clicks import Clicks, PagePairs
 from cocite.graph.store import Graph
+from cocite.kernels.related.independence import GROUPED
 from cocite.related import methods
+from cocite.related.neighbourhood.likeness import LikenessParams
 from cocite.related.neighbourhood.view import Switches
 from cocite.results.ask import Question, ask
 from cocite.sources.records import Link, Page
@@ -42,7 +44,7 @@ def prove(
     repeats, window = REPEATS.get(method.name, 0), getattr(method.params, "window", 0)
     switches = method.params if isinstance(method.params, Switches) else Switches(merge=False, unit="none")
     view = view_of(graph, truth, used, switches, stop)
-    copies = getattr(method.params, "counts_copies_once", False)
+    copies = method.params.counted_copies if isinstance(method.params, LikenessParams) else GROUPED
     proof = Proof(graph, view, used, looked_at, repeats, window, web, method.params, trails, copies)
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
@@ -113,7 +115,7 @@ def test_every_reason_of_every_method_is_true_where_pages_have_texts(pages: list
     web.clicks = clicks_of(web.graph, trails)
     for name in methods.names():
         prove(web, truth, methods.method(name), seeds, [], trails)
-    prove(web, truth, methods.method("auto(copies=true)"), seeds, [], trails)
+    prove(web, truth, methods.method("auto(copies=sections)"), seeds, [], trails)
 
 
 @given(pages=webs(), data=st.data())

@@ -49,6 +49,7 @@ def test_rows_of_changed_pages_are_those_of_all(pages: list[Page]) -> None:
     every = np.arange(graph.pages)
     assert made["text_words"].tolist() == whole.text_words.tolist()
     assert made["home"].tolist() == whole.home.tolist()
+    assert made["votes"].tolist() == whole.votes.tolist()
     for name, stored in (("own", whole.pages), ("context", whole.context)):
         ours = stored_rows(
             Sparse.of(*(made[f"{name}.{part}"] for part in ("starts", "ids", "weights"))), every, 1 << 20

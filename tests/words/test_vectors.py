@@ -22,6 +22,7 @@ from cocite.words.search import renew_search
 from cocite.words.vectors import SharedTerms, Vectors, open_vectors, ready_vectors
 from tests.graph.webs import examples, extend, make, page
 from tests.related.methods import naive_auto
+from tests.related.methods.naive_web import NaiveWeb, View
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 WORDS = ["chess", "gambit", "rook", "yacht", "sail", "mast", "anchor", "keel"]
@@ -247,9 +248,16 @@ def test_the_slow_truth_of_names_and_context_words(
         all_words = {page: [*own.get(page, []), *anchors.get(page, [])] for page in {*own, *anchors}}
         rare = naive_auto.rarities(all_words)
         headed = [{word: rare[word] for word in headings[n]} for n in range(len(lists))]
-        expected = naive_auto.context_words(
-            members, lengths, named, headed, lambda page: int(graph.fingerprints[page]), STOP
-        )
+        sources = [graph.find(f"https://list{n}.example/") for n in range(len(lists))]
+        view = View(NaiveWeb.from_graph(graph), [], "site")
+        counted = {page: naive_auto.counted_parents(view, page, view.parents(page), 2000, "lists") for page in number}
+        counts = lambda page, n: counted[page].get(sources[n], 0.0)  # noqa: E731
+        hashes = lambda page: int(graph.fingerprints[page])  # noqa: E731
+        expected = naive_auto.context_words(members, lengths, named, headed, hashes, counts, STOP)
+        several = {page for block in members if len(block) > 1 for page in block}
+        for page in number:
+            votes = math.ceil(sum(counted[page].values())) if page in several else graph.in_degree[page]
+            assert found.votes[page] == votes
         for one, row in enumerate(as_dicts(found.context)):
             words = {found.words[word]: weight for word, weight in row.items()}
             assert words == pytest.approx(expected.get(one, {}), abs=1e-4)

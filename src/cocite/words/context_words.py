@@ -6,6 +6,8 @@ Also* lists another kind of page than *Examples*. The MAX_CONTEXT_WORDS heaviest
 its sections, each by 1 / ln(2 + n), and of those of its same-name pages by SAME_NAME_WEIGHT times the cosine of the
 names. So pages in lists about the same things are similar, even if no list has both. Of sections with the same sketch,
 which are mostly copies, a page has one: the two links of smallest hash (Broder, Glassman, Manasse & Zweig 1997, §2).
+And a section counts for a page as much as it would in a question: copies don't, nor does what chance explains
+(kernels/related/independence.py). The sum of these weights are the votes of a page: its in-links that count.
 
 Two passes, each in the order of pages. The first writes the words of every section to a file, and for every link a
 `Listing` to the file of its target's range. The second reads a range at a time, and sums up the mapped sections of
@@ -21,10 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cocite.graph.build.derive import HASH_SEED
 from cocite.graph.generation import Progress
 from cocite.graph.links import OutLinks
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
+from cocite.kernels.related.counted_links import Excluded
+from cocite.kernels.related.independence import NEAR_DUPLICATES
+from cocite.kernels.related.likeness import LikenessWeb
+from cocite.kernels.related.listings import CountedWeb
+from cocite.kernels.related.neighbourhood import NearPages, ParentChoice
+from cocite.kernels.related.votes import weigh_listings
 from cocite.kernels.words.word_sums import Groups, WordRows, heaviest_words
 from cocite.kernels.words.word_vectors import Sparse
 from cocite.words.documents import MAX_FILES, cut_targets, parents_of, sampled
@@ -37,10 +46,12 @@ SAME_NAME_WEIGHT = 0.5
 SAMPLE_LINKS = 1 << 16  # in-links read of one page, about
 CHUNK_PAGES, LIST_CHUNK_PAGES, CHUNK_LISTINGS = 1 << 14, 1 << 9, 1 << 20
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-LISTING_BYTES = 96  # of a listing while its range is read and sorted
+LISTING_BYTES = 128  # of a listing while its range is read and sorted
 CACHED_TEXTS = 1 << 16
-Listing = np.dtype([("page", "<u4"), ("section", "<i8"), ("weight", "<f4"), ("sketch", "<u8")])
-"""A page that a section lists, or whose same-name page it lists."""
+Listing = np.dtype(
+    [("page", "<u4"), ("section", "<i8"), ("weight", "<f4"), ("sketch", "<u8"), ("source", "<u4"), ("of", "<u4")]
+)
+"""A page, a section that lists it or its same-name page, the list that has the section, and the page that it lists."""
 
 
 class RowFile:
@@ -108,8 +119,8 @@ def context_words(
     folder: Path,
     memory: int,
     progress: Progress,
-) -> Sparse:
-    """The context words of each page. `vectors` are its own words, `folder` is for temporary files."""
+) -> tuple[Sparse, NDArray[np.uint32]]:
+    """The context words of each page, and its votes. `vectors` are its own words, `folder` is for temporary files."""
     members = RowFile(folder, "members")
     for chunk in chunks_of(graph.pages, CHUNK_PAGES):
         members.add(as_members(vectors[chunk].copy(), stop))
@@ -117,10 +128,11 @@ def context_words(
     listings = ListingFiles(folder, cut_targets(graph, ranges, SAMPLE_LINKS))
     scratch = np.zeros(len(stop)), np.empty(len(stop), np.int64)
     sections = write_sections(graph, members.mapped(), same_name, headings, scratch, folder, listings, progress)
-    found = []
+    found, votes, lists = [], np.zeros(graph.pages, np.uint32), lists_of(graph)
     for path, first, last in zip(listings.paths, listings.borders[:-1], listings.borders[1:], strict=True):
         some = np.fromfile(path, Listing)
         path.unlink()
+        some, votes[first:last] = weighed(graph, lists, some, np.arange(first, last))
         some = without_copies(some)
         starts = np.searchsorted(some["page"], np.arange(first, last + 1))
         groups = Groups(starts, np.ascontiguousarray(some["section"]), np.ascontiguousarray(some["weight"]))
@@ -128,7 +140,7 @@ def context_words(
         progress("reading context words", int(last - first), graph.pages)
     starts = np.concatenate([[0], *(np.diff(each.starts) for each in found)]).cumsum()
     ids, weights = (np.concatenate([each[part] for each in found]) for part in (1, 2))
-    return Sparse.of(starts, ids, weights)
+    return Sparse.of(starts, ids, weights), votes
 
 
 def as_members(rows: csr_array, stop: NDArray[np.bool_]) -> csr_array:
@@ -145,8 +157,8 @@ def context_words_of(
     same_name: csr_array,
     headings: Callable[[NDArray[np.int64]], csr_array],
     stop: NDArray[np.bool_],
-) -> csr_array:
-    """The context words of some pages, ascending: it reads the sections that list them or their same-name pages.
+) -> tuple[csr_array, NDArray[np.uint32]]:
+    """The context words and votes of some pages, ascending: it reads the sections with them or their same-name pages.
 
     `vectors` gives the words of any pages, and `same_name` has a row for each of `pages`.
     """
@@ -155,7 +167,7 @@ def context_words_of(
     lists = graph.links.read_pages(parents)
     blocks, size, target = sections_of(parents, lists.starts, lists.links)
     if not len(blocks):
-        return csr_array((len(pages), len(stop)), dtype=np.float32)
+        return csr_array((len(pages), len(stop)), dtype=np.float32), graph.in_degree[pages]
     is_wanted = np.isin(target, wanted)
     some = np.logical_or.reduceat(is_wanted, size.cumsum() - size)
     kept = np.repeat(some, size)
@@ -164,11 +176,10 @@ def context_words_of(
     rows, scratch = as_members(vectors(members), stop), (np.zeros(len(stop)), np.empty(len(stop), np.int64))
     groups = Groups(np.concatenate([[0], size.cumsum()]), place, np.ones(len(target), np.float32))
     sections = as_word_rows(summed(groups, as_word_rows(rows), headings(blocks), scratch))
-    number, weight, sketch, read = listed(graph, blocks, size, target)
+    number, weight, sketch, source, read = listed(graph, blocks, size, target)
     read &= is_wanted
-    number, weight, sketch, target = number[read], weight[read], sketch[read], target[read]
+    number, weight, sketch, source, target = (each[read] for each in (number, weight, sketch, source, target))
     own = np.flatnonzero(np.isin(target, pages))
-    row = np.searchsorted(pages, target[own])
     # A page is in its own sections, and with less weight in those of its same-name pages.
     columns = np.searchsorted(wanted, same_name.indices)
     by_name = csr_array((same_name.data, columns, same_name.indptr), shape=(len(pages), len(wanted)))
@@ -176,16 +187,19 @@ def context_words_of(
     of = np.diff(named.indptr)
     found = np.empty(len(own) + named.nnz, Listing)
     for name, mine, others in (
-        ("page", row, named.indices),
+        ("page", target[own], pages[named.indices]),
         ("section", number[own], number.repeat(of)),
         ("weight", weight[own], SAME_NAME_WEIGHT * named.data * weight.repeat(of)),
         ("sketch", sketch[own], sketch.repeat(of)),
+        ("source", source[own], source.repeat(of)),
+        ("of", target[own], target.repeat(of)),
     ):
         found[name] = np.concatenate([mine, others])
+    found, votes = weighed(graph, lists_of(graph), found, pages)
     found = without_copies(found)
-    starts = np.searchsorted(found["page"], np.arange(len(pages) + 1))
+    starts = np.append(np.searchsorted(found["page"], pages), len(found))
     listings = Groups(starts, np.ascontiguousarray(found["section"]), np.ascontiguousarray(found["weight"]))
-    return summed(listings, sections, None, scratch)
+    return summed(listings, sections, None, scratch), votes
 
 
 def as_word_rows(rows: csr_array) -> WordRows:
@@ -215,13 +229,16 @@ def write_sections(
         blocks, size, target = sections_of(pages, starts, links)
         groups = Groups(np.concatenate([[0], size.cumsum()]), target, np.ones(len(target), np.float32))
         words.add(summed(groups, members, headings(blocks), scratch))
-        number, weight, sketch, read = listed(graph, blocks, size, target)
-        number, weight, target, sketch = number[read] + count, weight[read], target[read], sketch[read]
-        listings.add(target, number, weight, sketch)
+        number, weight, sketch, source, read = listed(graph, blocks, size, target)
+        number, weight, sketch, source, target = (each[read] for each in (number, weight, sketch, source, target))
+        number += count
+        listings.add(target, number, weight, sketch, source, target)
         of = np.diff(named.indptr)[target]  # pages with the name of each target
         at = np.repeat(named.indptr[target] - np.cumsum(of) + of, of) + np.arange(of.sum())
         weight = SAME_NAME_WEIGHT * named.data[at] * weight.repeat(of)
-        listings.add(named.indices[at], number.repeat(of), weight, sketch.repeat(of))
+        listings.add(
+            named.indices[at], number.repeat(of), weight, sketch.repeat(of), source.repeat(of), target.repeat(of)
+        )
         count += len(size)
         progress("reading sections", len(starts) - 1, graph.pages)
     listings.flush()
@@ -242,11 +259,37 @@ def sections_of(
 
 def listed(
     graph: Graph, blocks: NDArray[np.int64], size: NDArray[np.int64], target: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.uint64], NDArray[np.bool_]]:
-    """Of each link in sections: its section from 0 on, its weight, the section's sketch, and whether it is read."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Of each link in sections: its section from 0 on, its weight, the section's sketch, its list, and whether it is
+    read."""
     number, weight = np.repeat(np.arange(len(size)), size), np.repeat(1 / np.log(2.0 + size), size)
-    read = sampled(graph, np.repeat(blocks, size) >> BLOCK_BITS, target.astype(np.uint32), SAMPLE_LINKS)
-    return number, weight, sketches(graph.fingerprints[target], size), read
+    source = np.repeat(blocks, size) >> BLOCK_BITS
+    read = sampled(graph, source, target.astype(np.uint32), SAMPLE_LINKS)
+    return number, weight, sketches(graph.fingerprints[target], size), source, read
+
+
+def lists_of(graph: Graph) -> LikenessWeb:
+    """All links, as kernels take them to weigh lists."""
+    none = np.frombuffer(b"", np.uint32)  # read-only, as the arrays of a store are
+    near, in_degree = NearPages(*graph.facts.all_near_duplicates), graph.in_degree
+    excluded = Excluded(0, none, 0, in_degree)
+    every = CountedWeb(graph.links.out_in_part, excluded, graph.links.repeats, near, none, NEAR_DUPLICATES)
+    choice = ParentChoice(graph.links.stored_parents("sample"), graph.fingerprints, int(HASH_SEED))
+    return LikenessWeb(every, graph.into, near, choice, len(graph.links), in_degree, graph.links.lists, in_degree)
+
+
+def weighed(
+    graph: Graph, lists: LikenessWeb, listings: NDArray[Any], pages: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    """The listings that count, by their weights in a question about the page that is listed; and the votes of pages."""
+    listings = listings[np.argsort(listings["of"], kind="stable")]
+    listed = np.union1d(pages, listings["of"]).astype(np.uint32)
+    starts = np.append(np.searchsorted(listings["of"], listed), len(listings))
+    weights, votes = np.empty(len(listings)), np.empty(len(listed), np.uint32)
+    if weigh_listings(lists, listed, starts, np.ascontiguousarray(listings["source"]), weights, votes) < 0:
+        raise graph.damaged()
+    listings["weight"] *= weights
+    return listings[weights > 0], votes[np.searchsorted(listed, pages)]
 
 
 def sketches(hashes: NDArray[np.uint64], size: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -51,7 +51,7 @@ def changed_rows(graph: Graph, old: Vectors, changed: ChangedPages) -> Arrays:
         found |= ChangedNames(old.names, old.recent.names if old.recent else None, pages.tolist(), made.names).arrays()
         rows_now = np.searchsorted(found["same:page"], pages), Sparse.of(*(found[f"same:row.{part}"] for part in ROWS))
         same_name = stored_rows(rows_now[1], rows_now[0], graph.pages)
-    context = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)
+    context, found["votes"] = context_words_of(graph, pages, made.of_pages, same_name, headings, old.stop == 1)
     return found | arrays_of(own=packed(rows), context=packed(context))
 
 

@@ -80,12 +80,12 @@ def make_vectors(
     numbers = lambda words: [known.get(word, -1) for word in words]  # noqa: E731
     headings = headings_of(lambda page: lines.take(page) or [], numbers, rarity, stop)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
-        context = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
+        context, votes = context_words(graph, matrix, same_name, headings, stop, Path(temporary), memory, progress)
     rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
     rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
     by_page, by_word, by_name = map(packed, (rows, csr_array(rows.T.tocsr()), same_name))
     parts = (by_page, by_word, text_words, found.words, stop.astype(np.uint8), context, by_name, homes(graph))
-    return Vectors(*parts, rarity, named.stored())
+    return Vectors(*parts, rarity, votes, named.stored())
 
 
 class CountedWords(NamedTuple):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EDIT_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 MAX_PREFIX_WORDS = 1000  # words with the same beginning that are read to suggest one
 ARRAY_TYPES = {
-    "starts": "<i8", "ids": "<u4", "columns": "<u4", "other": "<u4", "times": "<u4", "counts": "<u4",
+    "starts": "<i8", "ids": "<u4", "columns": "<u4", "other": "<u4", "times": "<u4", "counts": "<u4", "votes": "<u4",
     "frequency": "<u4", "weights": "<u2", "text_words": "<u2", "data": "|u1", "stop": "|u1", "home": "|u1",
     "rarity": "<f8", "digest": "<u8", "ignored": "<u8",
 }  # fmt: skip

@@ -30,6 +30,7 @@ from cocite.words.stored import (
     write_part,
 )
 
+OF_PAGE = ("text_words", "home", "votes")  # arrays with a value for each page
 MAX_SAME_NAME = 3  # same-name pages kept for each page
 MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Vectors:
     same_name: Sparse  # pages that are linked under the same anchor text as each page
     home: NDArray[np.uint8]  # 1: the first page of a host
     rarity: NDArray[np.float64]  # of each word, what it counts; 0 if only one page has it
+    votes: NDArray[np.uint32]  # in-links of each page, without copies of lists and what chance explains
     names: StoredNames | None = None  # of all pages, from which same-name pages follow layers
     recent: "RecentRows | None" = None
 
@@ -198,12 +200,13 @@ def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArra
 def read_vectors(stored: OpenedWords, of_fewer_pages: bool = False) -> Vectors:
     """Stored word vectors, perhaps of a state with fewer pages; lengths are checked here, rows where they are read."""
     words = stored.vocabulary()
-    text_words, stop, home, rarity = map(stored.array, ("text_words", "stop", "home", "rarity"))
+    text_words, stop, home, rarity, votes = map(stored.array, ("text_words", "stop", "home", "rarity", "votes"))
     own, by_word, context, same_name = (stored.sparse(name) for name in ("", "word.", "context.", "same_name."))
     parts = sorted(name for name in stored.side.files if name.endswith(PART_SUFFIX))
     pages = len(text_words)
     stored.require(pages <= stored.graph.pages if parts or of_fewer_pages else pages == stored.graph.pages)
-    stored.require(all(len(matrix.ends) == pages for matrix in (own, context, same_name)) and len(home) == pages)
+    stored.require(all(len(matrix.ends) == pages for matrix in (own, context, same_name)))
+    stored.require(len(home) == len(votes) == pages)
     stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
     stored.require(len(by_word.ends) == len(words) == len(stop) == len(rarity))
     stored.require(len(own.ids) == len(by_word.ids))
@@ -212,7 +215,7 @@ def read_vectors(stored: OpenedWords, of_fewer_pages: bool = False) -> Vectors:
         digests = stored.array("name.digest"), stored.array("name.ignored")
         names = StoredNames(*digests, stored.sparse("name.of_page."), stored.sparse("name.of_name."))
         stored.require(len(names.of_page.ends) == pages and len(names.of_name.ends) == len(names.digest))
-    vectors = Vectors(own, by_word, text_words, words, stop, context, same_name, home, rarity, names)
+    vectors = Vectors(own, by_word, text_words, words, stop, context, same_name, home, rarity, votes, names)
     return with_parts(stored, vectors, [stored.part(name) for name in parts]) if parts else vectors
 
 
@@ -244,10 +247,10 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
             values.flags.writeable = False
         return Sparse(starts[: old + new], ids, weights, ends)
 
-    text_words, home = grown("text_words", new), grown("home", new)
-    text_words[pages], home[pages] = part["text_words"], part["home"]
-    for each in (text_words, home):
-        each.flags.writeable = False
+    of_page = {name: grown(name, new) for name in OF_PAGE}
+    for name, values in of_page.items():
+        values[pages] = part[name]
+        values.flags.writeable = False
     changed, gone = np.zeros(old + new, np.bool_), np.zeros(old + new, np.bool_)
     changed[pages], gone[pages] = True, stored.graph.array("page.kind")[pages] & GONE > 0
     changed.flags.writeable = False
@@ -258,9 +261,8 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
         pages=with_rows("", "own", pages),
         context=with_rows("context.", "context", pages),
         same_name=with_rows("same_name.", "same:row", renamed),
-        text_words=text_words,
-        home=home,
         recent=recent,
+        **of_page,
     )
 
 
@@ -269,7 +271,7 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     from cocite.words.make_vectors import make_vectors  # loads far more
 
     made = make_vectors(graph, folder=folder, **options)
-    arrays = {name: getattr(made, name) for name in ("text_words", "stop", "home", "rarity")}
+    arrays = {name: getattr(made, name) for name in (*OF_PAGE, "stop", "rarity")}
     arrays |= {name: getattr(made.pages, name) for name in ROWS}
     others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
     assert made.names is not None
@@ -295,5 +297,5 @@ def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -
     return {}
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 13, pack_vectors, read_vectors, follow_vectors)
+VECTORS = WordData("vectors", "index of word vectors", "search", 14, pack_vectors, read_vectors, follow_vectors)
 open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

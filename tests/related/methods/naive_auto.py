@@ -21,7 +21,7 @@ class Limits(NamedTuple):
     parents: int
     window: int
     children: int
-    copies: bool = False  # lists that have the page in the same run of links count once
+    copies: str = "lists"  # of which copies one counts
 
 
 def rarity(links: int) -> float:
@@ -54,10 +54,11 @@ def together(
     return [(blocks, target, value) for blocks, target, value in found if target != page]
 
 
-def counted_parents(view: View, page: int, chosen: Collection[int], window: int, copies: bool) -> dict[int, float]:
-    """The part of each parent's section beyond chance; 1 if there are fewer than 20. With `copies` without them."""
-    web, of = view.web, view.originals(page, chosen, window)
-    kept = [parent for parent in chosen if of[parent] == parent] if copies and view.merge is True else list(chosen)
+def counted_parents(view: View, page: int, chosen: Collection[int], window: int, copies: str) -> dict[int, float]:
+    """The part of each parent's section beyond chance; 1 if there are fewer than 20. Without copies."""
+    web, of = view.web, view.originals(page, chosen, window, copies == "sections")
+    once = copies != "none" and view.merge is True
+    kept = [parent for parent in chosen if of[parent] == parent or not once]
     of_all = max(1.0, web.in_degree(page) / max(1, len(chosen)))
     lists = sum(bool(links) for links in web.links.values())
     others = max(1.0, lists - len(chosen) * of_all + 1)
@@ -121,7 +122,7 @@ def first_step(
     one_site = {view.unit(parent) for parent in chosen} == {view.unit(page)}
     weights = counted_parents(view, page, chosen, limits.window, limits.copies)
     sums: dict[bool, dict[int, float]] = {True: defaultdict(float), False: defaultdict(float)}
-    for group in view.groups(weights, units=not one_site):
+    for group in view.groups([parent for parent in weights if weights[parent]], units=not one_site):
         values: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for parent in group:
             for in_section, target, value in together(view, parent, page, limits.window, elsewhere, near):
@@ -194,7 +195,7 @@ def auto(
     near: float = 0.12,
     best: int = 5,
     popularity: float = 0.18,
-    copies: bool = False,
+    copies: str = "lists",
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
     texts: bool = False,
@@ -293,12 +294,14 @@ def same_name_pages(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[i
 
 def context_words(
     blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
-    headings: Sequence[Mapping[str, float]], hashes: Callable[[int], int], stop: Collection[str] = (),
+    headings: Sequence[Mapping[str, float]], hashes: Callable[[int], int], counts: Callable[[int, int], float],
+    stop: Collection[str] = (),
 ) -> dict[int, dict[str, float]]:  # fmt: skip
     """The words of the sections that list each page or its same-name pages; headings by the rarity of their words.
 
-    Stop words are skipped, except in a heading that has no other. Of sections with the same two links of smallest hash,
-    the one that counts most for a page counts, or the first.
+    `counts` says how much the list of a block counts for a page that it has. Stop words are skipped, except in a
+    heading that has no other. Of sections with the same two links of smallest hash, the one that counts most for a page
+    counts, or the first.
     """
     content = {
         page: {word: weight for word, weight in each.items() if word not in stop} for page, each in words.items()
@@ -320,9 +323,10 @@ def context_words(
         copies: dict[frozenset[int], list[tuple[float, int]]] = defaultdict(list)
         for other, share in {page: 1.0, **{other: 0.5 * alike for other, alike in named.get(page, {}).items()}}.items():
             for number, block in enumerate(blocks):
-                if other in block and len(block) > 1:
+                if other in block and len(block) > 1 and counts(other, number):
                     sketch = frozenset(sorted(block, key=hashes)[:2])
-                    copies[sketch].append((-round(share * rarity(len(block)), 6), number))
+                    weight = share * rarity(len(block)) * counts(other, number)
+                    copies[sketch].append((-round(weight, 6), number))
         for weight, number in map(min, copies.values()):
             for word, value in of_block[number].items():
                 total[word] -= weight * value

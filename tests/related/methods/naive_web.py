@@ -282,34 +282,41 @@ class View:
             found.unit_name = "none" if len({self.unit(page) for page in (*seeds, *linking)}) == 1 else "site"
         return found
 
-    def originals(self, page: int, parents: Iterable[int], window: int) -> dict[int, int]:
-        """Of each parent the one that it is a copy of: one that has the page in the same run, or a near-duplicate."""
+    def originals(self, page: int, parents: Iterable[int], window: int, by_section: bool) -> dict[int, int]:
+        """Of each parent the one that it is a copy of: a near-duplicate, or one with the same section.
+
+        Such sections have at least five links, the same in the same places, but for one.
+        """
         found: dict[int, int] = {}
-        runs: dict[tuple[int, ...], int] = {}
+        sections: dict[int, list[int]] = {}
         near: dict[int, int] = {}
         for parent in sorted(parents, key=lambda parent: (-self.web.in_degree(parent), parent)):
             shown = {page, *self.window(parent, page, window)}
             links = [link for link in self.links(parent) if link.target in shown]
-            targets = [link.target for link in links]
-            some = [tuple(targets[at : at + 3]) for at in range(len(targets) - 2)]
-            some = [run for run in some if page in run] if links[targets.index(page)].block >= 0 else []
-            same = [near[self.original(parent)]] if self.original(parent) in near else []
-            same += [runs[run] for run in some if run in runs]
-            found[parent] = near[self.original(parent)] = same[0] if same and self.merge is True else parent
-            runs |= dict.fromkeys(some, parent) if found[parent] == parent else {}
+            block = next(link.block for link in links if link.target == page)
+            own = [link.target for link in links if link.block == block and link.target != page]
+            own = own if by_section and block >= 0 and len(own) >= 4 else []
+            same = [
+                one for one, section in sections.items()
+                if own and len(own) == len(section) and sum(map(int.__ne__, own, section)) <= 1
+            ]  # fmt: skip
+            first = near.get(self.original(parent), same[0] if same else parent)
+            found[parent] = near[self.original(parent)] = first
+            sections |= {parent: own} if first == parent else {}
         return found
 
     def groups(
         self, pages: Iterable[int], units: bool = True, copies: Mapping[int, int] | None = None
     ) -> list[set[int]]:
-        """Pages on one unit (unless `units` is false), near-duplicates, and `copies` of one, together; transitively."""
+        """Pages on one unit (unless `units` is false) and near-duplicates together, transitively.
+
+        With `copies` (of each page its original) the units of originals, and copies of one, are together.
+        """
 
         def alike(page: int) -> Iterator[tuple[str, Hashable]]:
-            yield "near-duplicate", self.original(page)
-            if copies is not None:
-                yield "copy", copies[page]
+            yield "near-duplicate", self.original(page) if copies is None else copies[page]
             if units:
-                yield "unit", self.unit(page)
+                yield "unit", self.unit(page if copies is None else copies[page])
 
         pages, first = list(pages), dict[tuple[str, Hashable], int]()
         return components(pages, [(first.setdefault(key, page), page) for page in pages for key in alike(page)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -299,6 +300,83 @@ def test_copies_of_a_page_are_worth_one(place: Path) -> None:
     found = scores(place, [own, one, *copies, rest], **DIRECTLY)
     assert sum(url.startswith("https://copy") for url in found) == 1
     assert 0.5 * alone < found[one.url] < 1.1 * alone
+
+
+def listing(url: str, *targets: str) -> Page:
+    """A list with one section."""
+    return Page(url, links=[Link(target, block=0) for target in targets])
+
+
+FOUR = [f"https://f{n}.example/" for n in range(4)]
+
+
+def test_a_copied_section_counts_once(place: Path) -> None:
+    """A list has u, s and four others; five copies have t in the place of s. Only the first list counts: t has nothing.
+
+    Sections have 6 links, and s is 1 link from u. Of all links, s has 1.
+    """
+    original, fan = listing(LISTS[0], S, U, *FOUR), page("https://fan.example/", LISTS[0])
+    copies = [listing(f"https://c{n}.example/", T, U, *FOUR) for n in range(5)]
+    found = scores(place, [original, *copies, fan, elsewhere_in_store(20)], popularity=0, copies="sections")
+    total = sum(0.1 * r(6) + r(6) + 0.12 / math.sqrt(apart) for apart in (1, 1, 2, 3, 4))
+    best = 0.1 * r(6) + r(6) + 0.12 - 1 / (6 + 5 * 6 + 1 + 20) * total
+    assert found[S] == pytest.approx(best / math.sqrt(best), rel=1e-5)
+    assert T not in found
+    web = cocite.open(place / "web.cocite")
+    [first] = [answer for answer in web.related(U, "auto(copies=sections)", k=10) if answer.url == FOUR[0]]
+    assert "Listed together on 6 of 6 pages (copies of each other, counted once)" in " ".join(
+        reason.text for reason in first.reasons
+    )
+
+
+@pytest.mark.parametrize(("ours", "theirs", "copied"), [
+    ([S, U, *FOUR], [S, U, *FOUR], True),
+    ([S, U, *FOUR], [S, U, *FOUR[:3], V], True),
+    ([S, U, *FOUR], [S, U, *FOUR[:2], V, T], False),  # two links differ
+    ([S, U, *FOUR], [S, U, *reversed(FOUR)], False),  # another order
+    ([S, U, *FOUR], [S, U, *FOUR, V], False),  # another length
+    ([S, U, *FOUR[:3]], [S, U, *FOUR[:2], V], True),
+    ([S, U, *FOUR[:2]], [S, U, *FOUR[:2]], False),  # less than five links
+])  # fmt: skip
+def test_which_sections_are_copies(ours: list[str], theirs: list[str], copied: bool, place: Path) -> None:
+    pages = [listing(LISTS[0], *ours), listing(LISTS[1], *theirs), elsewhere_in_store(40)]
+    both, neither = (scores(place, pages, copies=copies)[S] for copies in ("sections", "none"))
+    assert (both < 0.9 * neither) == copied
+
+
+def test_near_duplicates_count_once_without_sections_too(place: Path) -> None:
+    """Twenty links and one swapped: they are near-duplicates. With `copies=none` two count as √2."""
+    others = [f"https://o{n}.example/" for n in range(40)]
+    lists = [page(LISTS[0], U, S, *others), page(LISTS[1], U, S, *others[1:], T)]
+    alone, once, twice = (
+        scores(place, [*some, elsewhere_in_store(400)], copies=copies, best=0)
+        for some, copies in ((lists[:1], "lists"), (lists, "lists"), (lists, "none"))
+    )
+    assert T not in once
+    assert once[S] < alone[S] < twice[S]
+
+
+def test_a_site_that_mirrors_lists_does_not_make_them_one(place: Path) -> None:
+    """Three lists have u and s. Mirrors of all on one site change nothing but numbers of links: not √6 lists, but 3."""
+    lists = [listing(LISTS[n], U, S, *(f"https://p{n}{k}.example/" for k in range(18))) for n in range(3)]
+    mirrors = [replace(each, url=f"https://mirror.example/{n}") for n, each in enumerate(lists)]
+    fans = [page(f"https://fan{n}.example/", LISTS[n]) for n in range(3)]
+    found, mirrored = (
+        scores(place, [*lists, *fans, *more, elsewhere_in_store(4000)], popularity=0) for more in ([], mirrors)
+    )
+    assert mirrored[S] == pytest.approx(found[S], rel=0.01)
+
+
+def test_votes_are_in_links_without_copies(place: Path) -> None:
+    """s is on a list, on three copies of it, and on another list: two votes. t is on the other one alone."""
+    others = [f"https://o{n}.example/" for n in range(10)]
+    lists = [listing(f"https://l{n}.example/", U, S, *others) for n in range(4)]
+    pages = [*lists, listing(LISTS[0], S, T, *FOUR), Page(V, text="chess"), Page(f"{V}w", text="chess")]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    assert web.vectors is not None
+    votes = {url: int(web.vectors.votes[web.graph.find(url)]) for url in (U, S, T, V)}
+    assert votes == {U: 1, S: 2, T: 1, V: 0}
 
 
 def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:

@@ -45,7 +45,7 @@ OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "near": st.sampled_from([0.0, 0.08]),
         "best": st.sampled_from([0, 1, 5]),
         "popularity": st.sampled_from([0.0, 0.18]),
-        "copies": st.booleans(),
+        "copies": st.sampled_from(["none", "lists", "sections"]),
     },
     "cocitation": {"parents": LIMIT, "window": WINDOW},
     "proximity": {

@@ -1,12 +1,15 @@
 """How much each parent of a page counts: copies of another one don't, nor do sections that chance explains.
 
-Copies have the same run of links around their link to the page. Runs are shingles (Broder, Glassman, Manasse & Zweig
-1997, §2), but only those with that link. A copy with one link swapped still has the run on the other side.
-docs/decisions/0053 has the reasons and measurements.
+Copies are near-duplicates, as they were found when the store was built (kernels/build/near_duplicates.py) or, if asked,
+lists that have the page in the same section. A section with one link swapped still has half of its links in the same
+order. docs/decisions/0053 has the reasons and measurements.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.build.near_duplicates import mix
 from cocite.kernels.codec.attributes import block_of
@@ -15,70 +18,119 @@ from cocite.kernels.hash_tables import add_member, new_set, random_factor, table
 from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related.neighbourhood import representatives, window_of
 
-RUN_LINKS = 3  # the shortest run that a swapped link can't hide: one on its other side is the same
+GROUPED, NEAR_DUPLICATES, SECTIONS = 0, 1, 2
+"""Of copies one counts: never (they are a group), of near-duplicates, or of lists with copied sections, too."""
+MIN_SECTION_LINKS = 5  # with the page itself: of fewer, two lists may well be the same by themselves
 DEVIATIONS = 2.0  # 95 % confidence
 MIN_SAMPLE = 20  # parents, without copies: fewer don't show what is chance
 
 
-@lean_inline
-def is_same_run(targets, one, other):
-    """Whether two runs have the same links."""
-    same = True
-    for k in range(RUN_LINKS):
-        same &= targets[one + k] == targets[other + k]
-    return same
+class Sections(NamedTuple):
+    """Links of sections that list a page, without that page: section i has links[starts[i]:starts[i + 1]]."""
+
+    starts: NDArray[np.int64]
+    links: NDArray[np.uint32]
 
 
 @lean_inline
-def slot_of_run(runs, targets, first, seed):
-    """The slot where the run that begins at `first` is, or would be."""
-    value, mask = seed, uint64(len(runs) - 1)  # nobody can choose pages that crowd around one slot
-    for k in range(RUN_LINKS):
-        value = mix(value + uint64(targets[first + k]))
-    slot = value & mask
-    while runs[slot] >= 0 and not is_same_run(targets, runs[slot], first):
-        slot = (slot + uint64(1)) & mask
-    return slot
+def section_of(parents, i, links):
+    """Write the links of parent i in the section of its link to the page, without that one: how many there are."""
+    place, (low, high) = parents.places[i], window_of(parents, i)
+    section, count = block_of(parents.attributes[place]), np.int64(0)
+    for k in range(low, high if section > 0 else low):
+        if k != place and block_of(parents.attributes[k]) == section:
+            links[count] = parents.targets[k]
+            count += 1
+    return count
+
+
+@lean_inline
+def half_of(sections, i, half):
+    """The bounds of the first or second half of a section."""
+    low, high = sections.starts[i], sections.starts[i + 1]
+    middle = (low + high) // 2
+    return (middle, high) if half else (low, middle)
+
+
+@lean_inline
+def are_copies(sections, one, other):
+    """Whether two sections have the same links in the same places, but for one."""
+    low, high, begin = sections.starts[one], sections.starts[one + 1], sections.starts[other]
+    if high - low != sections.starts[other + 1] - begin:
+        return False
+    different = np.int64(0)
+    for k in range(high - low):
+        different += sections.links[low + k] != sections.links[begin + k]
+        if different > 1:
+            return False
+    return True
 
 
 @kernel
-def originals(parents, counted, in_degree, near, order):
-    """For each parent that is counted, the one that it is a copy of, by index; itself, if it isn't one.
+def originals(parents, shares, web, order):
+    """For each parent that counts (`shares` above 0), the one that it is a copy of, by index; itself, if it isn't one.
 
-    A copy has the page in the same run of links as an original, in a section, or is its near-duplicate. Parents of
-    higher in-degree, then of lower address (`order`), come first. Only runs of originals are compared: otherwise a page
-    that joins the runs of two lists would make one of them a copy of the other.
+    A copy is an original's near-duplicate or, with SECTIONS, lists the page in the same section: with the same links in
+    the same order, but for one. Parents with greater shares, then of higher in-degree, then of lower address (`order`),
+    come first. Only originals are compared: otherwise a page between two lists would make one of them a copy of the
+    other.
     """
-    targets, attributes, size, seed = parents.targets, parents.attributes, len(parents.places), random_factor()
-    found, first_of_group = np.arange(size), np.empty(size, np.int64)
-    keys, degrees, names = np.empty(size, np.uint64), np.empty(size, np.int64), np.empty(size, np.uint32)
+    size, in_degree = len(parents.places), web.excluded.in_degree
+    found, names = np.arange(size), np.empty(size, np.uint32)
+    others = representatives(web.near.page, web.near.representative, parents.pages, names)
+    if others == 0 and web.copies < SECTIONS:
+        return found
+    keys, degrees = np.empty(size, np.uint64), np.empty(size, np.int64)
+    sections, rank = (
+        Sections(np.zeros(size + 1, np.int64), np.empty(parents.starts[size], np.uint32)),
+        np.empty(size, np.int64),
+    )
     for i in range(size):
         keys[i], degrees[i] = key_of(order, len(in_degree), parents.pages[i]), -np.int64(in_degree[parents.pages[i]])
-    by_address = np.argsort(keys)
-    representatives(near.page, near.representative, parents.pages, names)
-    groups, count = new_set(size), np.int64(0)
-    runs = np.full(table_size(RUN_LINKS * size), -1)
-    owners = np.empty(len(runs), np.int64)
-    for i in by_address[np.argsort(degrees[by_address], kind="mergesort")]:
-        if not counted[i]:
+        links = np.int64(0)
+        if web.copies == SECTIONS:
+            links = section_of(parents, i, sections.links[sections.starts[i] :])
+        sections.starts[i + 1] = sections.starts[i] + (links if links + 1 >= MIN_SECTION_LINKS else 0)
+    ranked = np.argsort(keys)
+    ranked = ranked[np.argsort(degrees[ranked], kind="mergesort")]
+    ranked = ranked[np.argsort(-shares[ranked], kind="mergesort")]
+    groups, count, first_of_group = new_set(size), np.int64(0), np.empty(size, np.int64)
+    slots = np.full(table_size(2 * size), -1)
+    before, seed = np.full(2 * size, -1), random_factor()  # nobody can choose pages that crowd around one slot
+    for at in range(size):
+        i = ranked[at]
+        rank[i] = at
+        if shares[i] <= 0:
             continue
-        place, (low, high) = parents.places[i], window_of(parents, i)
-        begin, end = max(low, place - RUN_LINKS + 1), min(place, high - RUN_LINKS) + 1
-        end = end if block_of(attributes[place]) > 0 else begin
         group = add_member(groups, count, names[i])
         if group < count:
             found[i] = first_of_group[group]
-        for first in range(begin, end):
-            slot = slot_of_run(runs, targets, first, seed)
-            if runs[slot] >= 0 and found[i] == i:
-                found[i] = owners[slot]
-        if group == count:
-            first_of_group[group] = found[i]
-            count += 1
-        for first in range(begin, end if found[i] == i else begin):
-            slot = slot_of_run(runs, targets, first, seed)
-            runs[slot], owners[slot] = first, i
+            continue
+        links = sections.starts[i + 1] - sections.starts[i]
+        for half in range(2 if links > 0 else 0):
+            entry = slots[slot_of_half(sections, i, half, slots, seed)]
+            while entry >= 0:
+                other = entry >> 1
+                if (found[i] == i or rank[other] < rank[found[i]]) and are_copies(sections, i, other):
+                    found[i] = other
+                entry = before[entry]
+        first_of_group[group] = found[i]
+        count += 1
+        for half in range(2 if links > 0 and found[i] == i else 0):
+            slot = slot_of_half(sections, i, half, slots, seed)
+            before[2 * i + half] = slots[slot]
+            slots[slot] = 2 * i + half
     return found
+
+
+@lean_inline
+def slot_of_half(sections, i, half, slots, seed):
+    """The slot of half a section; others may share it."""
+    low, high = half_of(sections, i, half)
+    value = seed + uint64(sections.starts[i + 1] - sections.starts[i]) * uint64(2) + uint64(half)
+    for k in range(low, high):
+        value = mix(value + uint64(sections.links[k]))
+    return np.int64(value & uint64(len(slots) - 1))
 
 
 @kernel

@@ -21,7 +21,7 @@ from cocite.kernels.related.blend import (
     add_together,
     read_spouses,
 )
-from cocite.kernels.related.independence import originals, unexplained
+from cocite.kernels.related.independence import GROUPED, originals, unexplained
 from cocite.kernels.related.listings import CountedWeb
 from cocite.kernels.related.neighbourhood import (
     NearPages,
@@ -55,6 +55,7 @@ class LikenessWeb(NamedTuple):
     links: int  # of the whole web
     in_degree: NDArray[np.uint32]  # links from pages that have trust
     lists: int  # such pages that have links
+    votes: NDArray[np.uint32]  # in-links that count, without copies and what chance explains
 
 
 class LinkWeights(NamedTuple):
@@ -96,8 +97,8 @@ def rarity(links):
 def weigh_parents(web, parents, shares, own):
     """How much each parent counts: (weights, the mean part beyond chance of the first `own`). Copies don't count."""
     counted, weights, total, number = shares > 0, shares.copy(), 0.0, 0
-    if web.counted.copies and len(shares) > 1:
-        first = originals(parents, counted, web.counted.excluded.in_degree, web.counted.near, web.into.order)
+    if web.counted.copies != GROUPED and len(shares) > 1:
+        first = originals(parents, shares, web.counted, web.into.order)
         for i in range(len(shares)):
             counted[i] &= first[i] == i
     beyond = unexplained(parents, counted, web.in_degree, web.lists)
@@ -240,9 +241,8 @@ def first_step(web, around, seeds, weights):
         size += around.weights[i] * rarity(out_degree[listing.pages[i]])
         neighbours += around.weights[i] != 0
     size += rarity(in_degree[around.page]) + rarity(out_degree[around.page])
-    listed, greatest = beyond_chance(
-        in_section, pages, web.in_degree, web.links, 0.0 if around.one_site else weights.popularity
-    )
+    exponent = 0.0 if around.one_site else weights.popularity
+    listed, greatest = beyond_chance(in_section, pages, web.votes, web.links, exponent)
     factor, top = np.sqrt(np.float64(neighbours)) / size, np.sqrt(max(greatest, MIN_SCORE))
     for i in range(len(pages)):
         its = np.float64(in_degree[pages[i]]) + np.float64(out_degree[pages[i]]) + 2.0
@@ -257,26 +257,26 @@ def first_step(web, around, seeds, weights):
 @kernel
 def add_listed(web, around, candidates, weights, totals):
     """Add what common parents give: see `add_together`."""
-    listing, units, near = around.listing, around.listing.pages, web.counted.near
-    first = np.empty(len(listing.pages), np.uint32)
-    representatives(near.page, near.representative, listing.pages, first)
+    listing, near = around.listing, web.counted.near
+    counted = np.flatnonzero(around.weights > 0)
+    pages = listing.pages[counted]
+    first, units = np.empty(len(pages), np.uint32), pages
+    representatives(near.page, near.representative, pages, first)
     if len(web.counted.units) > 0 and not around.one_site:
-        units = web.counted.units[listing.pages]
+        units = web.counted.units[pages]
     groups, count = group(units, first)
-    starts, order, degrees = (
-        np.zeros(count + 1, np.int64),
-        np.empty(len(groups), np.int64),
-        np.empty(len(groups), np.uint32),
-    )
+    starts, order = np.zeros(count + 1, np.int64), np.empty(len(groups), np.int64)
+    group_of, degrees = np.empty(len(listing.pages), np.int32), np.empty(len(listing.pages), np.uint32)
     for number in groups:
         starts[number + 1] += 1
     for number in range(count):
         starts[number + 1] += starts[number]
-    for i in range(len(groups)):
-        order[starts[groups[i]]] = i
-        starts[groups[i]] += 1
+    for k in range(len(groups)):
+        i = counted[k]
+        order[starts[groups[k]]], group_of[i] = i, groups[k]
+        starts[groups[k]] += 1
         degrees[i] = web.counted.out.lists.degree[listing.pages[i]]
-    parents = ParentWeights(order, groups, around.weights, degrees, weights.near, weights.elsewhere)
+    parents = ParentWeights(order, group_of, around.weights, degrees, weights.near, weights.elsewhere)
     add_together(listing, parents, web.counted.repeats, web.counted.excluded, candidates, totals)
 
 
@@ -300,13 +300,13 @@ def add_direct(around, numbered, merged, in_degree, out_degree, totals):
 
 
 @kernel
-def beyond_chance(in_section, pages, in_degree, links, exponent):
+def beyond_chance(in_section, pages, votes, links, exponent):
     """The parts by sections beyond chance, multiplied by popularity; and the greatest."""
     total, greatest = in_section.sum(), np.float64(0)
     listed = np.zeros(len(in_section))
     for i in range(len(in_section) if total > 0 else 0):
-        value = in_section[i] - np.float64(in_degree[pages[i]]) * (total / max(1, links))
+        value = in_section[i] - np.float64(votes[pages[i]]) * (total / max(1, links))
         if value > 0:
-            listed[i] = value * np.float64(max(1, in_degree[pages[i]])) ** exponent
+            listed[i] = value * np.float64(max(1, votes[pages[i]])) ** exponent
             greatest = max(greatest, listed[i])
     return listed, greatest

@@ -13,7 +13,7 @@ from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new
 from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.counted_links import Excluded, OutLists, Repeats
-from cocite.kernels.related.independence import originals
+from cocite.kernels.related.independence import GROUPED, originals
 from cocite.kernels.related.neighbourhood import NearPages, group, read_parents, representatives
 
 MAX_EXAMPLES = 3  # examples of each kind of evidence that are kept for a result
@@ -35,7 +35,7 @@ class CountedWeb(NamedTuple):
     repeats: Repeats
     near: NearPages
     units: NDArray[np.uint32]  # of every page; empty if each is its own
-    copies: bool  # parents that have the page in the same run of links count as one
+    copies: int  # which parents count as one, see independence.py
 
 
 class Subjects(NamedTuple):
@@ -71,13 +71,12 @@ def find_evidence(web, parents, pages, starts, max_repeats, max_children):
         state, hits, last = find_listings(out, parents, subjects, web.repeats, max_repeats, excluded)
         if state > 0:
             first, units = np.empty(len(parents.pages), np.uint32), parents.pages
-            if web.copies:
-                every, order = np.ones(len(parents.pages), np.bool_), out.lists.order
-                first[:] = parents.pages[originals(parents, every, excluded.in_degree, web.near, order)]
+            if web.copies != GROUPED:
+                first[:] = parents.pages[originals(parents, np.ones(len(parents.pages)), web, out.lists.order)]
             else:
                 representatives(web.near.page, web.near.representative, parents.pages, first)
             if len(web.units) > 0:
-                units = web.units[parents.pages]
+                units = web.units[first if web.copies != GROUPED else parents.pages]
             groups = group(first, first)[0], group(units, first)[0]
             choose_listings(hits, last, parents.pages, groups, excluded, out.lists.order, found)
     if state >= 0:

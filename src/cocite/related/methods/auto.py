@@ -3,7 +3,7 @@
 With parents q of the page u, each of weight c_q, children x that u and s share, M links in all, r(n) = 1 / ln(2 + n):
 
     together(s) = Σ c_q · (r(links in section) + near / √d if both are in one section, and elsewhere · r(links of q))
-    listed(s)   = in_degree(s)^popularity · max(0, together(s) − in_degree(s) / M · Σ together)
+    listed(s)   = votes(s)^popularity · max(0, together(s) − votes(s) / M · Σ together)
     shared(s)   = Σ c_q · r(links of q)                      parents without sections: nobody has sorted their links
                 + Σ r(in-links of x)
                 + ¼ · (r(links of u) + r(in-links of s)) for a link from u to s, and likewise for one from s to u
@@ -12,7 +12,7 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
                   ½ · links(u, s) + ½ · (mean of links(t, s) for the `best` pages t, weighted by links(u, t))
                 + 0.15 · (together of s's same-name pages) / (max of that)
                 + words · ln(e + different words of u's text) · cosine(words of u, words of s)
-                + context · c · in_degree(s)^popularity · cosine(context words of u, context words of s)
+                + context · c · votes(s)^popularity · cosine(context words of u, context words of s)
                 + ¼ if s is on u's host, and ¼ if it is the home page of its own,     if sections list u
                 + usage · clicks(u, s) · (max of all this)
 
@@ -28,9 +28,11 @@ the mean is that of the others.
 
 The weight c_q of a parent is the part of its section that chance doesn't explain, with 95 % confidence: 1 where other
 parents of u list the same pages far more often than lists without u do, 0 where they don't, as in a link farm
-(kernels/related/independence.py). With fewer than 20 parents it is 1. c is the mean of the c_q. k near-duplicates count
-as √k. With `copies`, of parents that have u in the same run of three links, in a section, or that are near-duplicates,
-only the one of highest in-degree counts.
+(kernels/related/independence.py). With fewer than 20 parents it is 1. c is the mean of the c_q. Copies have 0: of
+parents that are near-duplicates only the one of highest in-degree counts; with `copies=sections` also of those that
+have u in the same section, but for one link; with `copies=none` k near-duplicates count as √k. votes(s) are in-links
+of s as far as they count: the sum of the c_q of its own parents. They are made with the context words
+(words/context_words.py); without these, or with `trust`, they are all in-links.
 
 Parents of u's same-name pages (words/make_vectors.py) are parents too; c_q is then multiplied by `names` times the
 similarity of the names. A parent that repeats s or u in another section has them together there, too, without `near`
@@ -122,6 +124,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
     """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
+    if web.vectors is not None and params.counted_copies and not params.trust:
+        view.votes = web.vectors.votes
     around = [read_around(view, page, same_name_pages(web, page, params), params) for page in pages]
     alike = [alike_pages(view, one, pages, params) for one in around]
     similar = [web.vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and web.vectors else []
@@ -200,7 +204,7 @@ def add_words(vectors: Vectors, view: GraphView, around: Around, pages: Pages, p
             weight *= float(view.in_degree[page] / max(1, view.graph.in_degree[page]))
             known = np.minimum(1.0, view.in_degree[pages[best]] / np.maximum(1, view.graph.in_degree[pages[best]]))
             cosines = known * cosines + (1 - known) * (known @ cosines / max(float(known.sum()), MIN_SCORE))
-        parts[CONTEXT_PART, best] = weight * cosines * popularity(view.in_degree, pages[best], around, params)
+        parts[CONTEXT_PART, best] = weight * cosines * popularity(view.votes, pages[best], around, params)
 
 
 def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:
@@ -239,7 +243,7 @@ class AutoEvidence:
         """The evidence for each of some results, for each query page the largest part first."""
         blend = self.blend
         parents = [one.parents for one in blend.around]
-        copies, children = self.params.counts_copies_once, self.params.children
+        copies, children = self.params.counted_copies, self.params.children
         links = LinkEvidence(self.view, parents, children, kernels.MAX_REPEATS, copies)(pages)
         for page, each in zip(pages.tolist(), links, strict=True):
             if not each:

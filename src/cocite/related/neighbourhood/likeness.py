@@ -10,11 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cocite.kernels.related import likeness as kernels
+from cocite.kernels.related.independence import GROUPED, NEAR_DUPLICATES, SECTIONS
 from cocite.kernels.related.likeness import Around, AroundLimits, LikenessWeb, LinkWeights
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import Values
 from cocite.related.neighbourhood.view import GraphView, Pages, Switches, is_one_of
+
+COPIES = {"none": GROUPED, "lists": NEAR_DUPLICATES, "sections": SECTIONS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +31,14 @@ class LikenessParams(Switches):
     near: float = parameter(0.12, "Weight of being near each other in a section", minimum=0, maximum=100)
     best: int = parameter(5, "Best pages: what is like them counts half, where no section lists the page", minimum=0,
                           maximum=100)  # fmt: skip
-    copies: bool = parameter(False, "Of lists that have the page in the same run of three links, only one counts")
+    copies: str = parameter("lists", "Which copies count once: near-duplicates, or all lists with the same section",
+                            choices=tuple(COPIES))  # fmt: skip
     popularity: float = parameter(0.18, "Exponent of in-links that multiplies the section part", minimum=0, maximum=10)
 
     @property
-    def counts_copies_once(self) -> bool:
-        """Whether runs of links are compared: copies are merged only where near-duplicates are."""
-        return self.copies and self.merge is True
+    def counted_copies(self) -> int:
+        """Which copies count once, as kernels take it: none where near-duplicates aren't merged."""
+        return COPIES[self.copies] if self.merge is True else GROUPED
 
 
 class Alike(NamedTuple):
@@ -48,9 +52,9 @@ class Alike(NamedTuple):
 
 def likeness_web(view: GraphView, params: LikenessParams) -> LikenessWeb:
     """What kernels read."""
-    counted = view.counted._replace(copies=params.counts_copies_once)
+    counted = view.counted._replace(copies=params.counted_copies)
     near, links = view.near_duplicates, len(view.graph.links)
-    return LikenessWeb(counted, view.into, near, view.choice, links, view.in_degree, view.lists)
+    return LikenessWeb(counted, view.into, near, view.choice, links, view.in_degree, view.lists, view.votes)
 
 
 def read_around(view: GraphView, page: int, names: dict[int, float], params: LikenessParams) -> Around:

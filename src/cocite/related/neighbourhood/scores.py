@@ -23,6 +23,7 @@ from cocite.graph.arrays import read_only
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import NONE_MOVED
 from cocite.kernels.related.best_first import ScoredPages, best_first
+from cocite.kernels.related.independence import GROUPED
 from cocite.kernels.related.listings import MAX_EXAMPLES, CountedWeb, find_evidence
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.pages.address import chop
@@ -219,7 +220,7 @@ class LinkEvidence:
     parents: Sequence[Parents]  # those that the method chose for each query page
     children: int = 0  # children of a query page that the method reads
     repeats: int = 0  # of the sections in which a parent repeats its link to the query page, this many count
-    copies: bool = False  # parents that have the query page in the same run of links count as one
+    copies: int = GROUPED  # which parents are copies, and count as one
 
     def __call__(self, pages: Pages) -> list[list[Evidence]]:
         """The evidence for each of some results, strongest first; empty if no link relates a result."""

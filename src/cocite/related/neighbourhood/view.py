@@ -19,6 +19,7 @@ from cocite.kernels import hash_tables
 from cocite.kernels.build.parents import NONE_STORED
 from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import Excluded
+from cocite.kernels.related.independence import GROUPED
 from cocite.kernels.related.listings import CountedWeb
 from cocite.kernels.related.neighbourhood import NearPages, ParentChoice, Parents
 from cocite.kernels.related.pools import in_order_of_choice
@@ -112,6 +113,7 @@ class GraphView:
         if switches.trust:
             untrusted, self.in_degree, self.lists = trusted_web(graph, switches.trust)
             stop = np.union1d(stop, untrusted) if len(stop) else untrusted
+        self.votes = self.in_degree  # in-links that count as popularity
         flags = (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE)
         self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
@@ -133,7 +135,9 @@ class GraphView:
     @property
     def counted(self) -> CountedWeb:
         """The links that count and which parents count as one, as kernels take them."""
-        return CountedWeb(self.out, self.refused, self.graph.links.repeats, self.grouped_duplicates, self.units, False)
+        return CountedWeb(
+            self.out, self.refused, self.graph.links.repeats, self.grouped_duplicates, self.units, GROUPED
+        )
 
     def units_of(self, pages: Pages) -> Pages:
         """The unit of each page; with unit none every page is its own."""

@@ -1,0 +1,66 @@
+"""Which lists are copies: the kernel finds what a comparison of all pairs finds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.graph.store import Graph
+from cocite.related.neighbourhood.likeness import COPIES, LikenessParams, read_around
+from cocite.related.neighbourhood.view import GraphView
+from cocite.sources.records import Link, Page
+from tests.graph.webs import examples
+from tests.related.methods.naive_web import NaiveWeb, View
+
+U = "https://u.example/"
+OTHERS = [f"https://o{n}.example/" for n in range(14)]
+EDITS = st.lists(st.tuples(st.sampled_from(["swap", "move", "drop", "section"]), st.integers(0, 13)), max_size=2)
+"""How a list differs from the first one."""
+
+
+def edited(links: list[Link], edits: list[tuple[str, int]], number: int) -> list[Link]:
+    """A list with some links changed; u stays."""
+    found = list(links)
+    for edit, at in edits:
+        at %= len(found)
+        if found[at].url == U:
+            continue
+        if edit == "swap":
+            found[at] = Link(f"https://new{number}{at}.example/", block=found[at].block)
+        elif edit == "move":
+            found.append(found.pop(at))
+        elif edit == "drop":
+            del found[at]
+        else:
+            found[at] = Link(found[at].url, block=1 - (found[at].block or 0))
+    return found
+
+
+@pytest.mark.parametrize("copies", COPIES)
+@given(
+    length=st.integers(2, 14),
+    place=st.integers(0, 13),
+    lists=st.lists(EDITS, min_size=1, max_size=6),
+    fans=st.lists(st.integers(0, 6), max_size=4),
+)
+@examples(100)
+def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
+    length: int, place: int, lists: list[list[tuple[str, int]]], fans: list[int], copies: str
+) -> None:
+    first = [Link(url, block=0) for url in OTHERS[:length]]
+    first.insert(place % (length + 1), Link(U, block=0))
+    pages = [
+        Page(f"https://list{n}.example/", links=edited(first, edits, n), headings=["One", "Two"])
+        for n, edits in enumerate([[], *lists])
+    ]
+    pages += [Page(f"https://fan{n}.example/", links=[Link(f"https://list{to}.example/")]) for n, to in enumerate(fans)]
+    graph = Graph.from_records(pages)
+    page, params = graph.find(U), LikenessParams(copies=copies)
+    around = read_around(GraphView(graph, [page], params), page, {}, params)
+    view = View(NaiveWeb.from_graph(graph), [], "site")
+    expected = view.originals(page, view.parents(page), 2000, copies == "sections")
+    counted = {parent for parent in expected if copies == "none" or expected[parent] == parent}
+    assert {
+        int(parent) for parent, weight in zip(around.parents.pages, around.weights, strict=True) if weight
+    } == counted
