@@ -149,11 +149,23 @@ class Proof:
         assert (reason.count, reason.of) == (len(shared & content), len(content))
         assert reason.words
         assert set(reason.words) <= {vectors.words[number] for number in shared & content}
-        for one in (page, query):
-            texts = [*self.graph.headings(one), self.graph.title(one), self.graph.texts.text(one)]
+        read = [self.texts_read(one) for one in (page, query)]
+        assert reason.text.startswith("Similar text, with that of linked pages") == any(len(each) > 1 for each in read)
+        for pages in read:
+            texts = [text for one in pages for text in self.texts_of(one)]
             assert set(reason.words) <= {word.lower() for text in texts for word in text.split()}
         weight = self.params.words * log(e + int(vectors.text_words[query]))
         self.part(reason, weight * sum(own[number] * theirs[number] for number in shared))
+
+    def texts_of(self, page: int) -> list[str]:
+        """The texts of a page alone."""
+        return [*self.graph.headings(page), self.graph.title(page), self.graph.texts.text(page)]
+
+    def texts_read(self, page: int) -> set[int]:
+        """Pages whose texts give the words of a page: those that it exchanges links with, too, if its text is short."""
+        if not 0 < len(set(self.graph.texts.text(page).split())) < 65:
+            return {page}
+        return {page, *(set(self.graph.links_from(page).targets.tolist()) & set(self.graph.links_to(page).tolist()))}
 
     def company(self, reason: Reason, page: int, query: int) -> None:
         """Context words of both pages; their cosine gives a part of the score."""

@@ -316,17 +316,19 @@ class ByLinks(PartOfScore):
 
 
 class SimilarText(PartOfScore):
-    """Terms that both pages have."""
+    """Terms that both pages have; a page with little text also has those of pages that it exchanges links with."""
 
     kind = "words"
     json: ClassVar = {"count": "shared", "of": "of", "share": "share", "words": "terms"}
     terms: tuple[str, ...]  # those that count most
     shared: int
     of: int  # terms of the query page
+    linked: bool = False  # whether one of them has terms of such pages
 
     def statement(self, names: PageLabels) -> str:
+        with_others = ", with that of linked pages" if self.linked else ""
         named = f": {shown_words(self.terms)}" if self.terms else ""
-        return f"Similar text{named} ({count(self.shared, 'shared term')})"
+        return f"Similar text{with_others}{named} ({count(self.shared, 'shared term')})"
 
 
 class ContextWords(PartOfScore):

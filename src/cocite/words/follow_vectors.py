@@ -21,18 +21,16 @@ from cocite.words.documents import cut_lines
 from cocite.words.make_vectors import (
     CACHED_TEXTS,
     MAX_WORDS,
-    MIN_NEIGHBOUR_WEIGHT,
     NAME_ONLY_LENGTH,
     WORD_TENTHS,
     count_words,
     is_home,
-    neighbour_weight,
 )
 from cocite.words.matrices import of_length_1, packed, pruned, rows_of, stacked
 from cocite.words.same_name import AnchorNames, ChangedNames
 from cocite.words.stored import ROWS, Arrays, arrays_of, rows_at
 from cocite.words.tokens import terms_of
-from cocite.words.vectors import Vectors
+from cocite.words.vectors import Vectors, neighbour_weight
 
 CACHED_PAGES = 64  # whose headings are cached: sections of a page follow each other
 
@@ -94,7 +92,7 @@ class ChangedRows:
         weight, rows, graph = neighbour_weight(self.text_words.astype(np.float64)), [], self.graph
         for at, page in enumerate(self.pages.tolist()):
             own = self.rows[[at]]
-            if weight[at] > MIN_NEIGHBOUR_WEIGHT:
+            if weight[at]:
                 both = np.intersect1d(graph.links_from(page).targets, graph.links_to(page)).astype(np.int64)
                 near = of_length_1(csr_array(self.of_pages(both).sum(axis=0).reshape(1, -1))) if len(both) else own[:0]
                 if near.nnz:

@@ -38,17 +38,15 @@ from cocite.words.keywords import PageWords
 from cocite.words.matrices import chunks_of, of_length_1, packed, pruned, rows_of, stacked
 from cocite.words.same_name import AnchorNames
 from cocite.words.tokens import language_of, stop_words, terms_of
-from cocite.words.vectors import Vectors
+from cocite.words.vectors import Vectors, neighbour_weight
 
 MAX_WORDS = 128
 COUNTED_WORDS = 256  # words of a page that are weighted: the most frequent
-SHORT_WORDS, SHORT_POWER = 30, 6
 WORD_TENTHS, ANCHOR_TENTHS = 10, 3  # counts are kept in tenths: a word counts ten, one of an anchor text three
 NAME_ONLY_LENGTH = 0.5  # the length of the vector of a page that is known by anchor texts alone
 MAX_CHARACTERS = 1 << 16
 CACHED_TEXTS = 1 << 16
 MEMORY_BYTES = 1 << 29
-MIN_NEIGHBOUR_WEIGHT = 0.01  # neighbours that would count less are not read
 
 CHUNK_PAGES = 1 << 14
 
@@ -125,21 +123,14 @@ def with_neighbours(graph: Graph, matrix: csr_array, text_words: NDArray[np.uint
     """Add to the vectors of pages with little text those of the pages they exchange links with."""
     blocks = []
     for chunk in chunks_of(graph.pages, CHUNK_PAGES):
-        own, sizes = matrix[chunk], text_words[chunk].astype(np.float64)
-        weight = neighbour_weight(sizes)
-        links = mutual_links(graph, chunk.start, chunk.stop) if weight.max(initial=0) > MIN_NEIGHBOUR_WEIGHT else None
+        own, weight = matrix[chunk], neighbour_weight(text_words[chunk].astype(np.float64))
+        links = mutual_links(graph, chunk.start, chunk.stop) if weight.any() else None
         if links is not None and links.nnz:
             near = of_length_1(csr_array(links @ matrix))
             near.data *= weight.astype(np.float32)[rows_of(near)]
             own = of_length_1(csr_array(own + near))
         blocks.append(own)
     return stacked(blocks)
-
-
-def neighbour_weight(text_words: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the neighbours of a page count, by the number of words in its text."""
-    found: NDArray[np.float64] = np.minimum(1.0, (SHORT_WORDS / np.maximum(1, text_words)) ** SHORT_POWER)
-    return found * (text_words > 0)
 
 
 def mutual_links(graph: Graph, first: int, last: int) -> csr_array:

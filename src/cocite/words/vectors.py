@@ -32,6 +32,8 @@ from cocite.words.stored import (
 
 OF_PAGE = ("text_words", "home", "votes")  # arrays with a value for each page
 MAX_SAME_NAME = 3  # same-name pages kept for each page
+SHORT_WORDS, SHORT_POWER = 30, 6
+MIN_NEIGHBOUR_WEIGHT = 0.01  # neighbours that would count less are not read
 MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
 if TYPE_CHECKING:
     from cocite.words.changes import ChangedPages
@@ -158,6 +160,12 @@ class Vectors:
         others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
         return others[:maximum]
 
+    def has_words_of_others(self, graph: Graph, page: int) -> bool:
+        """Whether the words of a page include those of pages that it exchanges links with."""
+        if not neighbour_weight(self.text_words[[page]].astype(np.float64))[0]:
+            return False
+        return len(np.intersect1d(graph.links_from(page).targets, graph.links_to(page))) > 0
+
     def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
         """The words, or context words, that a page shares with each of others."""
         matrix = self.context if context else self.pages
@@ -187,6 +195,12 @@ class RecentRows:
         for part in parts:
             part.flags.writeable = False
         return Recent(self.changed, Sparse.of(*parts))
+
+
+def neighbour_weight(text_words: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the pages that a page exchanges links with count, by the number of words in its text."""
+    found: NDArray[np.float64] = np.minimum(1.0, (SHORT_WORDS / np.maximum(1, text_words)) ** SHORT_POWER)
+    return found * (text_words > 0) * (found > MIN_NEIGHBOUR_WEIGHT)
 
 
 def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:

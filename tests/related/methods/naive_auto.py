@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Unpack
 from tests.related.methods.naive_start import Start
 from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
-MAX_CHILD_PARENTS = 1000
+MAX_CHILD_PARENTS = 2000
+MIN_SAMPLE = 20
 DIRECT = 0.25
 
 
@@ -70,7 +71,7 @@ def counted_parents(view: View, page: int, chosen: Collection[int], window: int,
         return (len(kept) - 1) * min(1.0, elsewhere / others)
 
     found = dict.fromkeys(kept, 1.0)
-    for parent in kept if len(kept) >= 20 else ():
+    for parent in kept if len(kept) >= MIN_SAMPLE else ():
         links = view.links(parent)
         block = next(link.block for link in links if link.target == page)
         section = [link.target for link in links if link.target in read[parent] and link.block == block >= 0]
@@ -131,6 +132,15 @@ def first_step(
             if candidate not in never:
                 sums[in_section][candidate] += math.sqrt(sum(each) * max(each))
     in_sections, shared = sums[True], sums[False]
+
+    read, lists = len(chosen), sum(bool(links) for links in web.links.values())
+    of_all = max(1.0, web.in_degree(page) / max(1, read))
+    others = lists - read * of_all
+    times = Counter(other for parent in chosen for other in view.window(parent, page, limits.window))
+    for candidate, value in shared.items() if others >= MIN_SAMPLE else ():
+        number = max(number for other, number in times.items() if view.node(other) == candidate)
+        by_chance = min(1.0, max(0.0, web.in_degree(candidate) - number * of_all) / others)
+        shared[candidate] = value * max(0.0, 1 - read * by_chance / number)
 
     all_links, all_together = sum(len(links) for links in web.links.values()), sum(in_sections.values())
     listed = {

@@ -259,6 +259,25 @@ def test_the_page_that_everybody_links_to_does_not_win(place: Path) -> None:
     assert near > popular > far
 
 
+def test_parents_that_chance_explains_count_less(place: Path) -> None:
+    """Four parents have u; all four have s and two have t, as 10 and 8 of 20 other pages with links do.
+
+    By chance four parents have s twice, and t 1.6 times: that explains half of s and 0.8 of t. With one page fewer,
+    nothing is known about chance.
+    """
+    here = [page(f"https://here{n}.example/", *([U, S, T] if n < 2 else [U, S])) for n in range(4)]
+    there = [
+        page(f"https://there{n}.example/", "https://x.example/", *([S] if n < 10 else []), *([T] if n < 8 else []))
+        for n in range(20)
+    ]
+    size = 2 * r(3) + 2 * r(2) + r(0) + r(4)
+    s, t = (2 * r(3) + 2 * r(2)) / size * math.sqrt(6 / 16), 2 * r(3) / size * math.sqrt(6 / 12)
+    found = scores(place, [*here, *there], **DIRECTLY)
+    assert (found[S], found[T]) == pytest.approx((s / 2, t * (1 - 1.6 / 2)), rel=1e-5)
+    found = scores(place, [*here, *there[:-1]], **DIRECTLY)
+    assert (found[S], found[T]) == pytest.approx((s, t), rel=1e-5)
+
+
 def test_what_is_like_the_best_page_counts_half(place: Path) -> None:
     """A path u → s → t → v: u is like s alone, and s like t; v is like neither. The reason of t names s.
 
@@ -593,6 +612,22 @@ def test_stop_words_alone_relate_no_pages(place: Path) -> None:
     assert found.reasons[0].of == 1  # rook is on a single page
     (found,) = web.related(V)
     assert (found.url, found.reasons[0].words) == (LISTS[0], ("turm",))
+
+
+def test_words_of_linked_pages_are_not_called_the_pages_own(place: Path) -> None:
+    """u says chess only through t, with which it exchanges links; s says it by itself."""
+    pages = [
+        Page(U, text="rook", links=[Link(T)]), Page(T, text="chess", links=[Link(U)]), Page(S, text="chess"),
+        Page(V, text="rook"),
+    ]  # fmt: skip
+    make(place / "web.cocite", pages)
+    web = cocite.open(place / "web.cocite")
+    told = {each.url: each.reasons[-1].text for each in web.related(U)}
+    assert told[S] == "Similar text, with that of linked pages: chess (1 shared term)"
+    assert [each.reasons[0].text for each in web.related(V)] == [told[S].replace("chess", "rook")] * 2
+    assert web.related(U)[0].reasons  # t itself, by links
+    told = {each.url: each.reasons[-1].text for each in web.related(S)}
+    assert told[T] == "Similar text, with that of linked pages: chess (1 shared term)"
 
 
 def test_context_words_are_no_stop_words(place: Path) -> None:

@@ -5,13 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import permutations
 
+import numpy as np
 import pytest
 
 from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.web import Web
+from tests.related.methods.naive_auto import auto
+from tests.related.methods.naive_web import NaiveWeb
 
 Links = Iterable[tuple[object, object]]
+
+
+@pytest.mark.parametrize(("pages", "share"), [(45, 0.3), (80, 0.05)])
+def test_the_slow_truth_where_there_are_enough_pages_for_chance(pages: int, share: float) -> None:
+    """Popular pages have more in-links than chance gives; so some of what is shared isn't explained."""
+    random = np.random.default_rng(3)
+    popular = random.random(pages) ** 2
+    links = [(a, b) for a, b in permutations(range(pages), 2) if random.random() < 2 * share * popular[b]]
+    graph = Graph.from_links([(f"name:{source:02}", f"name:{target:02}") for source, target in links])
+    truth = NaiveWeb.from_graph(graph)
+    for page in range(0, len(graph), 7):
+        found = method("auto").relate(Web(graph), [page]).ranked(graph.in_degree)
+        expected = dict(auto(truth, [page]))
+        assert dict(found) == pytest.approx(expected, rel=1e-5, abs=1e-9)
 
 
 def ranked(links: Links, page: object) -> list[tuple[str, float]]:
@@ -69,6 +86,15 @@ def test_a_page_that_everybody_links_to_is_not_related_to_everybody() -> None:
         (first, best), *rest = ranked(links, f"a{n}")
         assert first == f"b{n}"
         assert best > 3 * dict(rest)["popular"]
+
+
+@pytest.mark.parametrize("everybody", [100, 3000])
+def test_lists_of_a_page_and_what_everybody_links_to_say_nothing(everybody: int) -> None:
+    """Two lists have the page and nothing else but a page that all others have as well."""
+    links = [*((f"list{n}", "popular") for n in range(everybody)), ("list3", "page"), ("list4", "page")]
+    (first, best), (second, _), *rest = ranked(links, "page")
+    assert {first, second} == {"list3", "list4"}
+    assert dict(rest).get("popular", 0.0) < best / 10
 
 
 def test_all_links_both_ways() -> None:

@@ -76,11 +76,12 @@ GRAPHS: dict[str, Callable[[], Web]] = {
     "self-loops": lambda: web_of((n, n) for n in range(SIZE)),
     "weights of 0": lambda: web_of(by_chance(0.1), weight=0.0),
     "no links": lambda: web_of([]),
+    "2,000 in-links": lambda: popular(2_000),
     "100,000 in-links": lambda: popular(100_000),
 }
 
 
-SHORT = ("complete, one site", "star inwards", "two components", "self-loops", "weights of 0")
+SHORT = ("complete, one site", "star inwards", "two components", "self-loops", "weights of 0", "2,000 in-links")
 """Those of `make test`."""
 
 

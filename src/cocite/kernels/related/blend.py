@@ -6,19 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
-from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import prefetch, read_list
-from cocite.kernels.hash_tables import NumberedSet, add_member, number_of
+from cocite.kernels.hash_tables import NumberedSet, number_of
 from cocite.kernels.jit import inline, kernel, lean_inline
-from cocite.kernels.related.counted_links import is_counted, is_excluded, links_to, repeats_of
+from cocite.kernels.related.counted_links import is_counted, repeats_of
 from cocite.kernels.related.neighbourhood import window_of
 from cocite.kernels.words.word_vectors import SCALE, row_of
 
 IN_SECTION, ON_PAGE = 0, 1
 MAX_REPEATS = 3  # sections in which a parent repeats its link to the query page and that count
 QUERY_PAGE = -1
-MAX_LINKER_LINKS = 1000
-"""A shared child with more in-links doesn't count: everybody links there."""
 
 
 class Candidates(NamedTuple):
@@ -46,13 +42,6 @@ class GroupSums(NamedTuple):
     last: NDArray[np.int32]
     sums: NDArray[np.float64]
     greatest: NDArray[np.float64]
-
-
-class Spouses(NamedTuple):
-    """Child i has the other parents numbers[starts[i]:starts[i + 1]]."""
-
-    starts: NDArray[np.int64]
-    numbers: NDArray[np.uint32]
 
 
 @lean_inline
@@ -152,48 +141,6 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
             for k in range(len(numbers)):
                 if sections[k] == section and numbers[k] != QUERY_PAGE:
                     add_value(in_sections, merged[numbers[k]], group, in_section)
-
-
-@kernel
-def read_spouses(out, into, children, page, excluded, spouses, numbered, count):
-    """Read the other parents of children with at most MAX_LINKER_LINKS, and number them. Returns the new count."""
-    room, at = np.empty(1024, np.uint32), np.int64(0)
-    for i in range(len(children)):
-        prefetch(into, children, i)
-        spouses.starts[i] = at
-        child = np.int64(children[i])
-        if into.degree[child] > MAX_LINKER_LINKS:
-            continue
-        parents = spouses.numbers[at:]
-        degree = read_list(into, child, parents, parents[:0])
-        if degree < 0:
-            return np.int64(DAMAGED)
-        for k in range(degree):
-            spouse = parents[k]
-            linked = np.int64(spouse != page and not is_excluded(excluded, spouse))
-            if linked > 0 and excluded.flags != 0:
-                linked, room = links_to(out, np.int64(spouse), excluded, child, room)
-                if linked < 0:
-                    return np.int64(DAMAGED)
-            if linked > 0:
-                number = add_member(numbered, count, spouse)
-                count += number == count
-                spouses.numbers[at] = number
-                at += 1
-    spouses.starts[len(children)] = at
-    return count
-
-
-@kernel
-def add_shared(spouses, shares, merged, totals):
-    """Add shares[i] to the total of each candidate that has child i, too; once, however many near-duplicates it is."""
-    last = np.full(len(totals), -1, np.int64)
-    for i in range(len(shares)):
-        for k in range(spouses.starts[i], spouses.starts[i + 1]):
-            candidate = merged[spouses.numbers[k]]
-            if last[candidate] != i:
-                last[candidate] = i
-                totals[candidate] += shares[i]
 
 
 @kernel

@@ -144,8 +144,10 @@ def unexplained(parents, counted, in_degree, lists):
     parents all have 1.
     """
     size, links, sample = len(parents.places), parents.starts[len(parents.places)], np.int64(np.sum(counted))
-    found = np.ones(size)
-    if sample < MIN_SAMPLE:
+    found, sections = np.ones(size), False
+    for place in parents.places:
+        sections |= block_of(parents.attributes[place]) > 0
+    if sample < MIN_SAMPLE or not sections:
         return found
     numbered, count = new_set(links), np.int64(0)
     numbers, times, all_times = np.empty(links, np.int32), np.zeros(links, np.int32), np.zeros(links, np.int32)

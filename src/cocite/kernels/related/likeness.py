@@ -6,22 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
-from cocite.kernels.codec.lists import Lists, address_key
-from cocite.kernels.hash_tables import MISSING, add_members, new_page_set, number_of
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import Lists, address_key, most_links, read_lists
+from cocite.kernels.hash_tables import MISSING, add_member, add_members, new_page_set, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.blend import (
     IN_SECTION,
-    MAX_LINKER_LINKS,
     ON_PAGE,
     Candidates,
     ParentWeights,
-    Spouses,
-    add_shared,
     add_together,
-    read_spouses,
 )
-from cocite.kernels.related.independence import GROUPED, originals, unexplained
+from cocite.kernels.related.independence import GROUPED, MIN_SAMPLE, originals, unexplained
 from cocite.kernels.related.listings import CountedWeb
 from cocite.kernels.related.neighbourhood import (
     NearPages,
@@ -38,6 +35,8 @@ from cocite.kernels.related.neighbourhood import (
 
 DIRECT = 0.25
 """A link from one page to the other, compared with a shared neighbour."""
+MAX_LINKER_LINKS = 2000
+"""A shared child with more in-links doesn't count: everybody links there."""
 MAX_BEST_LINKS = 100
 """Parents and children of each of the best pages that count, and links of such a parent."""
 SCORE_UNITS = 1e6
@@ -127,7 +126,7 @@ def read_around(web, page, limits):
 
 @kernel
 def alike_pages(web, around, seeds, weights):
-    """Pages like a page: (state, pages, their part by sections, values, the best page that each is most like).
+    """Pages like a page: (state, pages, their part by sections, values, the best pages).
 
     Where no section lists the page, what is like the best pages counts as much as what is like the page itself. For
     one of the best pages the others count, if there are any: how much a page is like itself says nothing.
@@ -135,41 +134,17 @@ def alike_pages(web, around, seeds, weights):
     state, found, in_section, values = first_step(web, around, seeds, weights)
     best = best_pages(values, weights.best if state >= 0 and not is_in_sections(around.parents) else 0)
     if len(best) == 0:
-        return state, found, in_section, values, np.empty(0, np.uint32)
-    limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
-    others, likeness, starts = found[:0], values[:0], np.zeros(len(best) + 1, np.int64)
-    for i in range(len(best)):
-        page = np.int64(found[best[i]])
-        read, near = read_around(web, page, limits)
-        ended, pages, _, like = first_step(web, near, np.append(seeds, np.uint32(page)), weights)
-        state = min(state, read, ended)
-        others, likeness = np.concatenate((others, pages)), np.concatenate((likeness, like))
-        starts[i + 1] = len(others)
-    every = new_page_set(len(found) + len(others), len(web.into.degree))
-    add_members(every, np.int64(0), found)
-    count = add_members(every, np.int64(len(found)), others)
-    sums, most, through = np.zeros(count), np.zeros(count), np.full(count, np.uint32(MISSING))
-    total = np.full(count, values[best].sum())
-    for i in range(len(best)):
-        page, weight = found[best[i]], values[best[i]]
-        for k in range(starts[i], starts[i + 1]):
-            number = number_of(every.table, others[k])
-            sums[number] += weight * likeness[k]
-            better = likeness[k] > most[number]
-            if likeness[k] == most[number] and most[number] > 0:
-                better = address_key(web.into, page) < address_key(web.into, through[number])
-            if better:
-                most[number], through[number] = likeness[k], page
-        if len(best) > 1:
-            total[best[i]] -= weight
-        else:
-            sums[best[i]] = weight**2
-    listed, mean = np.zeros(count), np.zeros(count)
-    for i in range(count):
-        listed[i] = in_section[i] if i < len(found) else 0.0
-        own = values[i] if i < len(found) else 0.0
-        mean[i] = (own + sums[i] / max(total[i], MIN_SCORE)) / 2
-    return state, every.members[:count], listed, mean, through
+        return state, found, in_section, values, found[:0]
+    ended, pages, sums = second_step(web, found, best, values, seeds, weights)
+    listed, total = np.zeros(len(pages)), np.full(len(pages), values[best].sum())
+    listed[: len(found)] = in_section
+    for i in best:
+        total[i] -= values[i]
+    if len(best) == 1:
+        sums[best[0]], total[best[0]] = values[best[0]], 1.0
+    for i in range(len(pages)):
+        sums[i] = ((values[i] if i < len(found) else 0.0) + sums[i] / max(total[i], MIN_SCORE)) / 2
+    return min(state, ended), pages, listed, sums, found[best]
 
 
 @inline
@@ -209,49 +184,210 @@ def first_step(web, around, seeds, weights):
 
     Returns (state, pages, their part by sections, values); near-duplicates are merged.
     """
-    in_degree, out_degree = web.into.degree, web.counted.out.lists.degree
-    listing, children, excluded = around.listing, around.children, web.counted.excluded
-    room = np.int64(0)
+    pages, by_sections, values, factor = by_parents(web, around, seeds, weights)
+    children, shares = rare_children(web.into, around.children, factor)
+    state, found, sums = add_shared(web, pages, values, children, shares, seeds)
+    in_section = np.zeros(len(found))
+    in_section[: len(pages)] = by_sections
+    return state, found, in_section, sums
+
+
+@kernel
+def second_step(web, found, best, values, seeds, weights):
+    """What is like the best of the pages found: (state, pages, for each the sum of likeness × how good that page is).
+
+    The first pages are those found. The other parents of a child that several of the best pages have are read once.
+    """
+    limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
+    room = len(best) * MAX_BEST_LINKS
+    pages, sums, state = found, np.zeros(len(found)), np.int64(0)
+    numbered, count, shares, own = new_set(room), np.int64(0), np.zeros(room), np.zeros(len(best))
+    for i in range(len(best)):
+        page = np.int64(found[best[i]])
+        read, around = read_around(web, page, limits)
+        others, _, likeness, factor = by_parents(web, around, np.append(seeds, np.uint32(page)), weights)
+        pages, sums = np.concatenate((pages, others)), np.concatenate((sums, values[best[i]] * likeness))
+        children, some = rare_children(web.into, around.children, values[best[i]] * factor)
+        for k in range(len(children)):
+            number = add_member(numbered, count, children[k])
+            count += number == count
+            shares[number] += some[k]
+        own[i] = some.sum() / size_of(web, page)
+        state = min(state, read)
+    read, pages, sums = add_shared(web, pages, sums, numbered.members[:count], shares, seeds)
+    for i in range(len(best)):
+        sums[best[i]] = max(0.0, sums[best[i]] - own[i])  # a page has all of its children in common with itself
+    return min(state, read), pages, sums
+
+
+@kernel
+def most_alike(web, best, pages, seeds, weights):
+    """For each of some pages the best page that it is most like, or MISSING: (state, best pages)."""
+    limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
+    most, through, state = np.zeros(len(pages)), np.full(len(pages), np.uint32(MISSING)), np.int64(0)
+    for page in best:
+        read, around = read_around(web, np.int64(page), limits)
+        ended, found, _, values = first_step(web, around, np.append(seeds, np.uint32(page)), weights)
+        numbered = new_page_set(len(found), len(web.into.degree))
+        add_members(numbered, np.int64(0), found)
+        for i in range(len(pages)):
+            number = number_of(numbered.table, pages[i])
+            value = values[number] if number >= 0 else 0.0
+            better = value > most[i]
+            if value == most[i] and value > 0:
+                better = address_key(web.into, page) < address_key(web.into, through[i])
+            if better:
+                most[i], through[i] = value, page
+        state = min(state, read, ended)
+    return state, through
+
+
+@inline
+def size_of(web, page):
+    """The root of the size of a page's closed neighbourhood: all of its links, and twice the page itself."""
+    return np.sqrt(np.float64(web.into.degree[page]) + np.float64(web.counted.out.lists.degree[page]) + 2.0)
+
+
+@kernel
+def rare_children(into, children, factor):
+    """The children that count where they are shared, and how much."""
+    kept, shares, count = np.empty(len(children), np.uint32), np.empty(len(children)), 0
     for child in children:
-        room += in_degree[child] if in_degree[child] <= MAX_LINKER_LINKS else 0
-    capacity = count_windows(listing) + len(around.parents.pages) + len(children) + room
-    numbered = new_page_set(capacity, len(in_degree))
-    count = add_windows(listing, numbered, np.int64(0), np.empty(0, np.int32))
-    count = add_members(numbered, count, around.parents.pages)
+        if into.degree[child] <= MAX_LINKER_LINKS:
+            kept[count], shares[count] = child, factor * rarity(into.degree[child])
+            count += 1
+    return kept[:count], shares[:count]
+
+
+@kernel
+def by_parents(web, around, seeds, weights):
+    """What common parents and links from one page to the other give: (pages, their part by sections, values, factor).
+
+    A common child is to count by `factor`. `seeds` get 0; near-duplicates are merged.
+    """
+    in_degree, out_degree = web.into.degree, web.counted.out.lists.degree
+    listing, children = around.listing, around.children
+    numbered = new_page_set(count_windows(listing) + len(around.parents.pages) + len(children), len(in_degree))
+    times = np.zeros(len(numbered.members), np.int32)
+    listed_pages = add_windows(listing, numbered, np.int64(0), times)
+    count = add_members(numbered, listed_pages, around.parents.pages)
     count = add_members(numbered, count, children)
-    spouses = Spouses(np.zeros(len(children) + 1, np.int64), np.empty(room, np.uint32))
-    state = read_spouses(web.counted.out, web.into, children, around.page, excluded, spouses, numbered, count)
-    count = max(count, state)
     candidates, merged, pages = merge_members(web.near, numbered, count, len(in_degree))
-    totals = np.zeros((2, len(pages)))
-    add_listed(web, around, Candidates(numbered, merged), weights, totals)
+    totals, members = np.zeros((2, len(pages))), Candidates(numbered, merged)
+    add_listed(web, around, members, weights, totals)
     in_section, shared = totals[IN_SECTION], totals[ON_PAGE]
     for seed in seeds:
         number = number_of(candidates.table, seed)
         if number >= 0:
             in_section[number] = shared[number] = 0
-    shares, size = np.empty(len(children)), np.float64(0)
-    for i in range(len(children)):
-        shares[i] = rarity(in_degree[children[i]])
-        size += shares[i]
-    add_shared(spouses, shares, merged, shared)
+    keep_unexplained(web, around, members, times[:listed_pages], pages, shared)
     add_direct(around, numbered, merged, in_degree, out_degree, shared)
-    neighbours = np.int64(len(children) + 2)
+    neighbours, size = np.int64(len(children) + 2), rarity(in_degree[around.page]) + rarity(out_degree[around.page])
+    for child in children:
+        size += rarity(in_degree[child])
     for i in range(len(listing.pages)):
         size += around.weights[i] * rarity(out_degree[listing.pages[i]])
         neighbours += around.weights[i] != 0
-    size += rarity(in_degree[around.page]) + rarity(out_degree[around.page])
     exponent = 0.0 if around.one_site else weights.popularity
     listed, greatest = beyond_chance(in_section, pages, web.votes, web.links, exponent)
     factor, top = np.sqrt(np.float64(neighbours)) / size, np.sqrt(max(greatest, MIN_SCORE))
     for i in range(len(pages)):
-        its = np.float64(in_degree[pages[i]]) + np.float64(out_degree[pages[i]]) + 2.0
-        listed[i] = listed[i] / top + shared[i] * factor / np.sqrt(its)
+        listed[i] = listed[i] / top + shared[i] * factor / size_of(web, pages[i])
     for seed in seeds:
         number = number_of(candidates.table, seed)
         if number >= 0:
             listed[number] = 0
-    return min(state, np.int64(0)), pages, in_section, listed
+    return pages, in_section, listed, factor
+
+
+@kernel
+def keep_unexplained(web, around, candidates, times, pages, shared):
+    """Of what pages share with the page by parents without sections, keep the part that chance doesn't explain.
+
+    `times` counts the parents that have each page. By chance each of them has it as often as other pages with links
+    do: chance explains e / o if o of them do and e are expected. Fewer than MIN_SAMPLE others don't show chance.
+    """
+    size, parents = len(around.listing.pages), np.zeros(len(pages))
+    of_all = max(1.0, web.in_degree[around.page] / max(1, size))  # if the parents are a sample
+    others = web.lists - size * of_all
+    if others < MIN_SAMPLE:
+        return
+    for i in range(len(times)):
+        parents[candidates.merged[i]] = max(parents[candidates.merged[i]], np.float64(times[i]))
+    for i in range(len(pages)):
+        if shared[i] > 0:
+            elsewhere = max(0.0, web.in_degree[pages[i]] - parents[i] * of_all)
+            shared[i] *= max(0.0, 1.0 - size * min(1.0, elsewhere / others) / max(1.0, parents[i]))
+
+
+@kernel
+def add_shared(web, pages, values, children, shares, seeds):
+    """Add what other parents of children get: shares[i] / their size for child i, once for near-duplicates.
+
+    Returns (state, pages, values): first `pages`, which may have a page several times. `seeds` get 0.
+    """
+    state, starts, parents = read_other_parents(web, children)
+    numbered = new_page_set(len(pages) + len(parents), len(web.into.degree))
+    count, numbers = np.int64(0), np.empty(len(pages), np.int64)
+    for i in range(len(pages)):
+        numbers[i] = add_member(numbered, count, pages[i])
+        count += numbers[i] == count
+    for k in range(starts[len(children)]):
+        number = add_member(numbered, count, parents[k])
+        count += number == count
+        parents[k] = number
+    _, merged, found = merge_members(web.near, numbered, count, len(web.into.degree))
+    totals, last = np.zeros(len(found)), np.full(len(found), np.int64(-1))
+    for i in range(len(children)):
+        for k in range(starts[i], starts[i + 1]):
+            candidate = merged[parents[k]]
+            if last[candidate] != i:
+                last[candidate] = i
+                totals[candidate] += shares[i]
+    for i in range(len(found)):
+        totals[i] /= size_of(web, found[i])
+    for i in range(len(pages)):
+        totals[merged[numbers[i]]] += values[i]
+    for seed in seeds:
+        number = number_of(numbered.table, seed)
+        if number >= 0:
+            totals[merged[number]] = 0
+    return state, found, totals
+
+
+@kernel
+def read_other_parents(web, children):
+    """The parents of some pages whose links to them count: (state, where those of each begin, parents)."""
+    starts = np.zeros(len(children) + 1, np.int64)
+    for i in range(len(children)):
+        starts[i + 1] = starts[i] + np.int64(web.into.degree[children[i]])
+    possible = starts[len(children)] <= most_links(web.into)
+    parents = np.empty(starts[len(children)] if possible else 0, np.uint32)
+    state = read_lists(web.into, children, starts, parents) if possible else np.int64(DAMAGED)
+    if state < 0:
+        starts[:] = 0
+    elif not counted.excludes_nothing(web.counted.excluded):
+        state = keep_counted(web.counted.out, web.counted.excluded, children, starts, parents)
+    return state, starts, parents
+
+
+@kernel
+def keep_counted(out, excluded, children, starts, parents):
+    """Keep the parents whose links to the children count. Returns 0, or DAMAGED."""
+    room, at = np.empty(1024, np.uint32), np.int64(0)
+    for i in range(len(children)):
+        first, starts[i] = starts[i], at
+        for k in range(first, starts[i + 1]):
+            linked = np.int64(not counted.is_excluded(excluded, parents[k]))
+            if linked > 0 and excluded.flags != 0:
+                linked, room = counted.links_to(out, np.int64(parents[k]), excluded, children[i], room)
+                if linked < 0:
+                    starts[i:] = at
+                    return np.int64(DAMAGED)
+            parents[at] = parents[k]
+            at += linked
+    starts[len(children)] = at
+    return np.int64(0)
 
 
 @kernel

@@ -4,7 +4,7 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
 
     together(s) = Σ c_q · (r(links in section) + near / √d if both are in one section, and elsewhere · r(links of q))
     listed(s)   = votes(s)^popularity · max(0, together(s) − votes(s) / M · Σ together)
-    shared(s)   = Σ c_q · r(links of q)                      parents without sections: nobody has sorted their links
+    shared(s)   = max(0, 1 − e(s) / o(s)) · Σ c_q · r(links of q)       parents without sections: nobody has sorted them
                 + Σ r(in-links of x)
                 + ¼ · (r(links of u) + r(in-links of s)) for a link from u to s, and likewise for one from s to u
     links(u, s) = listed(s) / √(max of listed) + shared(s) / size(u) · √(n(u) / n(s))
@@ -16,11 +16,12 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
                 + ¼ if s is on u's host, and ¼ if it is the home page of its own,     if sections list u
                 + usage · clicks(u, s) · (max of all this)
 
-A section counts for what it has beyond chance: a page that everybody links to is listed with everything. Links that
-nobody has sorted are compared as a whole, by the cosine of two neighbourhoods. There each page is also a parent and a
-child of its own. So popularity is divided out: size(u) = Σ c_q · r + Σ r over all that was read of u, with u itself,
-and n counts the links in and out of a page (of u, those that were read), and 2 for the page itself. Near-duplicates
-are worth what the strongest of them is.
+A section counts for what it has beyond chance: a page that everybody links to is listed with everything. So do
+parents without sections: o(s) of them link to s, and e(s) would if they did as often as other pages with links (0 if
+there are fewer than 20 others). Links that nobody has sorted are compared as a whole, by the cosine of two
+neighbourhoods. There each page is also a parent and a child of its own. So popularity is divided out:
+size(u) = Σ c_q · r + Σ r over all that was read of u, with u itself, and n counts the links in and out of a page (of u,
+those that were read), and 2 for the page itself. Near-duplicates are worth what the strongest of them is.
 
 In a sparse graph few pages share anything with u, and in a dense one many share a little. So, where nobody has sorted
 the links, pages that are like the best pages count as much as those that are like u itself. For one of the best pages,
@@ -50,7 +51,7 @@ docs/decisions/0045, 0050, 0051 and 0053 give the reason for each constant, and 
 shows what each is worth on every collection, and how well constants do on a collection that didn't choose them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -65,7 +66,14 @@ from cocite.kernels.related.likeness import Around
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.likeness import Alike, LikenessParams, alike_pages, popularity, read_around
+from cocite.related.neighbourhood.likeness import (
+    Alike,
+    LikenessParams,
+    alike_pages,
+    most_alike,
+    popularity,
+    read_around,
+)
 from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
 from cocite.related.neighbourhood.usage import usage_around, usage_evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Merged, Numbered, Pages
@@ -245,9 +253,7 @@ class AutoEvidence:
         parents = [one.parents for one in blend.around]
         copies, children = self.params.counted_copies, self.params.children
         links = LinkEvidence(self.view, parents, children, kernels.MAX_REPEATS, copies)(pages)
-        for page, each in zip(pages.tolist(), links, strict=True):
-            if not each:
-                each += self._through(page)
+        self._add_best(pages, links)
         places = find_places(blend.pages.pages, np.ascontiguousarray(pages, np.uint32))
         rows, links_only = [], np.ones(len(pages), np.bool_)
         for row, one in enumerate(blend.around):
@@ -263,14 +269,17 @@ class AutoEvidence:
             joined.append(by_links if only else some)
         return joined
 
-    def _through(self, page: int) -> Iterator[Evidence]:
-        """The best page that a result is most like, where nothing else relates it to the first such query page."""
-        for one, alike in zip(self.blend.around, self.blend.alike, strict=False):
-            for through in alike.through[alike.pages[: len(alike.through)] == page].tolist():
-                if through != MISSING:
-                    found = kinds.LikeRelated(through=through)
-                    yield from for_query([[found]], one.page, len(self.blend.around))[0]
-                    return
+    def _add_best(self, pages: Pages, links: list[list[Evidence]]) -> None:
+        """Where nothing else relates a result: the best page that it is most like, for the first such query page."""
+        around, without = self.blend.around, [i for i, each in enumerate(links) if not each]
+        for one, alike in zip(around, self.blend.alike, strict=False):
+            if not without or not len(alike.best):
+                continue
+            through = most_alike(self.view, alike.best, pages[without], [each.page for each in around], self.params)
+            for i, best in zip(without, through.tolist(), strict=True):
+                if best != MISSING:
+                    links[i] += for_query([[kinds.LikeRelated(through=best)]], one.page, len(around))[0]
+            without = [i for i in without if not links[i]]
 
     def _about(self, row: int, pages: Pages, places: NDArray[np.int64]) -> tuple[list[list[Evidence]], list[bool]]:
         """The evidence of all parts for one query page; and for which results links are the only evidence."""
@@ -306,10 +315,7 @@ class AutoEvidence:
                 parts.append((named, self._same_name_listed(row, page, place, shares[NAME_PART])))
             if vectors is not None and (not by_links or names):
                 if (shared := text[i]).number:
-                    of, terms = vectors.terms(around.page), named_terms(vectors, shared)
-                    parts.append(
-                        (words, [kinds.SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT_PART])])
-                    )
+                    parts.append((words, [self._similar_text(around.page, page, shared, shares[TEXT_PART])]))
                 if context[i].number:
                     terms = named_terms(vectors, context[i])
                     parts.append((by_context, [kinds.ContextWords(terms=terms, share=shares[CONTEXT_PART])]))
@@ -322,6 +328,14 @@ class AutoEvidence:
         visited, merged = self.blend.used[row][0], self.blend.pages.number
         others = visited[merged[self.blend.numbered.find(visited)] == place]
         return usage_evidence(self.web, self.blend.around[row].page, others, share)
+
+    def _similar_text(self, query: int, page: int, shared: SharedTerms, share: float) -> Evidence:
+        """What two pages have in common, and whether words of pages that they exchange links with are among it."""
+        vectors, graph = self.web.vectors, self.web.graph
+        assert vectors is not None
+        linked = vectors.has_words_of_others(graph, page) or vectors.has_words_of_others(graph, query)
+        terms, of = named_terms(vectors, shared), vectors.terms(query)
+        return kinds.SimilarText(terms=terms, shared=shared.number, of=of, linked=linked, share=share)
 
     def _listed_with(self, around: Around, pages: Pages) -> dict[int, int]:
         """Results that a list of a same-name page has, with that page: the first such list that counts."""

@@ -47,7 +47,7 @@ class Alike(NamedTuple):
     pages: Pages
     in_section: Values  # by common sections
     values: Values
-    through: Pages  # the best page that each is most like, or MISSING; empty where a section lists the page
+    best: Pages  # pages that what is like them counts, too; none where a section lists the page
 
 
 def likeness_web(view: GraphView, params: LikenessParams) -> LikenessWeb:
@@ -101,6 +101,15 @@ def alike_pages(view: GraphView, around: Around, seeds: Sequence[int], params: L
     state, *found = kernels.alike_pages(likeness_web(view, params), around, own, weights)
     view.check(state)
     return Alike(*found)
+
+
+def most_alike(view: GraphView, best: Pages, pages: Pages, seeds: Sequence[int], params: LikenessParams) -> Pages:
+    """For each of some pages the best page that it is most like, or MISSING."""
+    weights = LinkWeights(params.near, params.elsewhere, params.popularity, params.best)
+    own = view.representatives(np.array(seeds, np.uint32))
+    state, through = kernels.most_alike(likeness_web(view, params), best, pages, own, weights)
+    view.check(state)
+    return np.asarray(through)
 
 
 def popularity(in_degree: Pages, pages: Pages, around: Around, params: LikenessParams) -> Values:
