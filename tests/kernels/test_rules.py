@@ -45,3 +45,13 @@ def test_only_jit_compiles() -> None:
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         assert name == "jit.py" or not used & {"njit", "jit", "vectorize"}, name
+
+
+def test_kernels_make_no_lent_tuples() -> None:
+    """Nobody would count the references to the arrays of one: see kernels/bundles.py."""
+    classes = [node for tree in FILES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    lent = {each.name for each in classes if "lent" in map(ast.unparse, each.decorator_list)}
+    assert {"Lists", "CountedWeb"} <= lent
+    for where, node in compiled():
+        called = {ast.unparse(each.func).rpartition(".")[2] for each in ast.walk(node) if isinstance(each, ast.Call)}
+        assert not called & (lent | {"_replace", "_make"}), where

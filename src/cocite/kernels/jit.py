@@ -1,9 +1,8 @@
 """Everything about compiling: one policy for all kernels, their cache on disk, and what to show while it happens.
 
 Kernels are compiled at first use (eager signatures would reject the read-only arrays of a mapped store), cached on
-disk, and run without the GIL, so threads scale. `NUMBA_BOUNDSCHECK=1` makes every kernel check its indices. A first run
-compiles for about 20 s on one core: a third less without the wrappers that nobody calls (for C, and for Python where
-only other kernels call), and with garbage collection paused. `cocite/warm.py` compiles everything ahead.
+disk, and run without the GIL, so threads scale. `NUMBA_BOUNDSCHECK=1` makes every kernel check its indices. `parts` and
+`bundles` make compiling cheaper, and garbage collection pauses meanwhile. `cocite/warm.py` compiles everything ahead.
 """
 
 import gc
@@ -19,9 +18,12 @@ from typing import Any
 
 import numba
 from numba.core import bytecode, caching, event
+from numba.core.runtime.context import NRTContext
 from numba.core.runtime.nrt import rtsys
 from numba.experimental import function_type  # noqa: F401 - Numba would import it while other threads run kernels
 from numba.np import linalg
+
+from cocite.kernels import bundles, parts
 
 FIRST_RUN_NOTE = "Compiling, once: the first run on this machine takes longer. `cocite warm` compiles everything ahead."
 
@@ -61,8 +63,29 @@ def _load_without_registries() -> None:
     caching.Cache.load_overload = load_overload  # type: ignore[method-assign]
 
 
+def _skip_fields_without_references() -> None:
+    """Where Numba counts the references to a tuple of arrays, read only what is counted of each array.
+
+    Numba reads all nine fields, so half of the code that it writes for our kernels was reading of fields.
+    """
+
+    def get_meminfos(self: Any, builder: Any, kind: Any, value: Any) -> list[tuple[Any, Any]]:
+        models = self._context.data_model_manager
+        model = models[kind]
+        found = [(kind, model.get_nrt_meminfo(builder, value))] if model.has_nrt_meminfo() else []
+        for each, getter in model.traverse(builder):
+            if models[each].contains_nrt_meminfo():
+                found += get_meminfos(self, builder, each, getter(value))
+        return found
+
+    NRTContext.get_meminfos = get_meminfos  # type: ignore[method-assign]
+
+
 _load_array_functions()
 _load_without_registries()
+_skip_fields_without_references()
+parts.install()
+bundles.install()
 _number_from_random_start()
 if hasattr(os, "register_at_fork"):  # Windows has no forks
     os.register_at_fork(after_in_child=_number_from_random_start)

@@ -7,6 +7,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import hash_long
+from cocite.kernels.bundles import lent
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Place, bounds_of, decode_part, read_grown, sort_by_address
 from cocite.kernels.codec.look_up import find_position
@@ -58,6 +59,7 @@ def skip_points(lists, pages, every, points, with_attributes):
     return point
 
 
+@lent
 class StoredParents(NamedTuple):
     """Parents that the store keeps for pages with many, best first or a sample: a row for each page."""
 

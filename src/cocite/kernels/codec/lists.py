@@ -10,6 +10,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
+from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import (
     CHANGES,
@@ -27,6 +28,7 @@ PREFETCH_LISTS = 8  # lists between prefetching one and reading it
 NONE_MOVED: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)  # read-only, as the arrays of a store are
 
 
+@lent
 class Lists(NamedTuple):
     """One direction of the links; see graph/FORMAT.md."""
 

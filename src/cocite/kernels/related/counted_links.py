@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import flags_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Lists, Place, bounds_of, decode_part, is_inside, read_list, room_for
@@ -23,6 +24,7 @@ SEARCH_RATIO = 16
 """A list with this many times as many links as there are pages to find in it is searched rather than read."""
 
 
+@lent
 class OutLists(NamedTuple):
     """Links out, with the entry points into long lists; see graph/FORMAT.md."""
 
@@ -37,6 +39,7 @@ class OutLists(NamedTuple):
     place: NDArray[np.uint32]
 
 
+@lent
 class Excluded(NamedTuple):
     """What a question excludes: links with one of these flags, stop pages, pages of at least `degree` in-links."""
 
@@ -46,6 +49,7 @@ class Excluded(NamedTuple):
     in_degree: NDArray[np.uint32]
 
 
+@lent
 class Repeats(NamedTuple):
     """Links that pages repeat in other sections; see `repeat` in graph/FORMAT.md."""
 

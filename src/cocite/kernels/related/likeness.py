@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Lists, address_key, most_links, read_lists
@@ -44,6 +45,7 @@ SCORE_UNITS = 1e6
 MIN_SCORE = 1e-12
 
 
+@lent
 class LikenessWeb(NamedTuple):
     """The links that count in a question, both ways; which pages count as one; and how parents are chosen."""
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import address_key, key_of
@@ -27,6 +28,7 @@ LINKED_MEMBER, LINKING_MEMBER, LINKED_PARENT, ITS_MEMBER = range(4, 8)
 page links to, the one that links to the page; a parent that the result links to, and the member that does. -1: none."""
 
 
+@lent
 class CountedWeb(NamedTuple):
     """The links that count in a question, and which pages count as one."""
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.build.near_duplicates import find_root, unite
 from cocite.kernels.build.parents import StoredParents, best_parents, row_of, sample_parents
+from cocite.kernels.bundles import lent
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import most_links, prefetch, read_grown, read_list, read_lists
 from cocite.kernels.codec.look_up import find_position
@@ -37,6 +38,7 @@ class Parents(NamedTuple):
         return int((np.minimum(lengths, self.window + 1) if self.window else lengths).sum())
 
 
+@lent
 class ParentChoice(NamedTuple):
     """How parents are chosen where a page has more than the limit."""
 
@@ -279,6 +281,7 @@ def gather_vicinity(out, into, best, candidates, page, limits, excluded):
     return state, found.members[:count], parents
 
 
+@lent
 class NearPages(NamedTuple):
     """Pages that have near-duplicates, ascending, and the representative of each."""
 

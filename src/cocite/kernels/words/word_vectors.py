@@ -9,12 +9,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.bundles import lent
 from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, add_members, new_set, new_table, number_of
 from cocite.kernels.jit import kernel, lean_inline
 
 SCALE = 65535.0
 
 
+@lent
 class Sparse(NamedTuple):
     """A sparse matrix by rows."""
 
