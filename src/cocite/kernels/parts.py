@@ -93,14 +93,23 @@ def save_unless_part(self: Any, signature: Any, compiled: Any) -> None:
         _save_overload(self, signature, compiled)
 
 
-def parts_of(library: Any, found: dict[Any, None]) -> dict[Any, None]:
-    """All libraries to link into a library, added to `found`. One with machine code has its own parts."""
-    for each in library._linking_libraries:
-        if each not in found:
-            found[each] = None
-            if not each._finalized:
-                parts_of(each, found)
-    return found
+def parts_of(library: Any) -> list[Any]:
+    """All libraries to link into a library. One with machine code has its own parts.
+
+    Each comes before what it calls: LLVM doesn't link a function that nothing calls yet.
+    """
+    seen, ordered = set[Any](), list[Any]()
+
+    def add(caller: Any) -> None:
+        for each in caller._linking_libraries:
+            if each not in seen:
+                seen.add(each)
+                if not each._finalized:
+                    add(each)
+                ordered.append(each)
+
+    add(library)
+    return ordered[::-1]
 
 
 def add_unfinished(self: Any, library: Any) -> None:
@@ -113,7 +122,7 @@ def add_unfinished(self: Any, library: Any) -> None:
 
 def finalize_with_parts(self: Any) -> None:
     """`CPUCodeLibrary.finalize`, for libraries whose parts may not be linked yet."""
-    self._linking_libraries = list(parts_of(self, {}))
+    self._linking_libraries = parts_of(self)
     _depth.value += 1  # parts stay parts
     try:
         _finalize(self)
