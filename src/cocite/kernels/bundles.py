@@ -32,7 +32,7 @@ def lent(kind: Kind) -> Kind:
 
 def is_lent(kind: Any) -> bool:
     """Whether a type of Numba is a lent tuple."""
-    return isinstance(kind, types.BaseNamedTuple) and kind.instance_class in _lent
+    return isinstance(kind, types.BaseNamedTuple) and getattr(kind, "instance_class", None) in _lent
 
 
 def _whole(model: Any) -> Any:

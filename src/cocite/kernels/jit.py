@@ -23,9 +23,13 @@ from numba.core.runtime.nrt import rtsys
 from numba.experimental import function_type  # noqa: F401 - Numba would import it while other threads run kernels
 from numba.np import linalg
 
-from cocite.kernels import bundles, parts
+from cocite.kernels import bundles
 
 FIRST_RUN_NOTE = "Compiling, once: the first run on this machine takes longer. `cocite warm` compiles everything ahead."
+
+
+TRIED_VERSIONS = ((0, 68),)
+"""Versions of Numba whose private names `parts` and `bundles` know. Others compile as they do, in twice the time."""
 
 
 def _load_array_functions() -> None:
@@ -83,9 +87,12 @@ def _skip_fields_without_references() -> None:
 
 _load_array_functions()
 _load_without_registries()
-_skip_fields_without_references()
-parts.install()
-bundles.install()
+if numba.version_info.short in TRIED_VERSIONS:
+    from cocite.kernels import parts
+
+    _skip_fields_without_references()
+    parts.install()
+    bundles.install()
 _number_from_random_start()
 if hasattr(os, "register_at_fork"):  # Windows has no forks
     os.register_at_fork(after_in_child=_number_from_random_start)

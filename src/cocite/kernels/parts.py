@@ -13,17 +13,18 @@ import threading
 from typing import Any
 
 from llvmlite import binding
-from numba.core import sigutils
+from numba.core import dispatcher, sigutils
 from numba.core.caching import Cache
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
-from numba.core.dispatcher import Dispatcher, _DispatcherBase, _FunctionCompiler
+from numba.core.dispatcher import Dispatcher, _DispatcherBase
 from numba.core.environment import lookup_environment
 
 PACKAGE = __name__.partition(".")[0] + "."
 ENVIRONMENT = "_ZN08NumbaEnv"
 """Variables of LLVM code that point to the environment of a function, by the beginning of their names."""
+_FunctionCompiler: Any = vars(dispatcher)["_FunctionCompiler"]
 
 
 class Part:

@@ -178,7 +178,8 @@ def context_words_of(
     sections = as_word_rows(summed(groups, as_word_rows(rows), headings(blocks), scratch))
     number, weight, sketch, source, read = listed(graph, blocks, size, target)
     read &= is_wanted
-    number, weight, sketch, source, target = (each[read] for each in (number, weight, sketch, source, target))
+    number, weight, sketch = number[read], weight[read], sketch[read]
+    source, target = source[read], target[read]
     own = np.flatnonzero(np.isin(target, pages))
     # A page is in its own sections, and with less weight in those of its same-name pages.
     columns = np.searchsorted(wanted, same_name.indices)
@@ -230,7 +231,8 @@ def write_sections(
         groups = Groups(np.concatenate([[0], size.cumsum()]), target, np.ones(len(target), np.float32))
         words.add(summed(groups, members, headings(blocks), scratch))
         number, weight, sketch, source, read = listed(graph, blocks, size, target)
-        number, weight, sketch, source, target = (each[read] for each in (number, weight, sketch, source, target))
+        number, weight, sketch = number[read], weight[read], sketch[read]
+        source, target = source[read], target[read]
         number += count
         listings.add(target, number, weight, sketch, source, target)
         of = np.diff(named.indptr)[target]  # pages with the name of each target

@@ -261,7 +261,7 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
             values.flags.writeable = False
         return Sparse(starts[: old + new], ids, weights, ends)
 
-    of_page = {name: grown(name, new) for name in OF_PAGE}
+    of_page: dict[str, Any] = {name: grown(name, new) for name in OF_PAGE}
     for name, values in of_page.items():
         values[pages] = part[name]
         values.flags.writeable = False
