@@ -21,7 +21,8 @@ from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher, _DispatcherBase
 from numba.core.environment import lookup_environment
 
-PACKAGE = __name__.partition(".")[0] + "."
+from cocite.kernels.bundles import PACKAGE
+
 ENVIRONMENT = "_ZN08NumbaEnv"
 """Variables of LLVM code that point to the environment of a function, by the beginning of their names."""
 _FunctionCompiler: Any = vars(dispatcher)["_FunctionCompiler"]
