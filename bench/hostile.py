@@ -47,7 +47,7 @@ EXPENSIVE = ("walk(least=1e-6,restart=0.05)", "simrank(draws=200000)", "prank(pa
 KINDS = ("greedy", "huge", "heads", "pipelined", "idle", "slow")
 TIMEOUT_SECONDS = 30.0
 SAMPLE_SECONDS = 5.0
-HOSTILE_NICE = 5
+HOSTILE_NICE = 19
 
 
 @dataclass

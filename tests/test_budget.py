@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from cocite import budget
 from cocite.budget import cancel, current, limited, new_budget, spend, stopped
 from cocite.errors import TooMuchWork
 from cocite.graph.store import Graph
@@ -74,3 +75,22 @@ def test_a_budget_belongs_to_its_thread() -> None:
         thread.join()
         assert int(current()[0]) == 5
     assert seen == [0]
+
+
+def test_a_thread_that_steps_aside_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[str] = []
+    monkeypatch.setattr(budget.time, "sleep", lambda _: slept.append(threading.current_thread().name))
+
+    def work(aside: bool) -> None:
+        if aside:
+            budget.step_aside()
+        for _ in range(3):
+            budget.spend()
+        budget._own.again = 0.0  # a while later
+        budget.spend()
+
+    for aside in (True, False):
+        thread = threading.Thread(target=work, args=(aside,), name=f"aside {aside}")
+        thread.start()
+        thread.join()
+    assert slept == ["aside True"] * 2

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Any, ClassVar, Protocol, dataclass_transform
 
+from cocite.budget import spend
 from cocite.text import clean, count, last_headings
 
 MAX_SHOWN_WORDS = 5
@@ -447,6 +448,7 @@ REASON_FIELDS = tuple(each.name for each in fields(Reason))
 
 def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
     """The reasons for one result, each once, in the order of its evidence; the strongest query page first."""
+    spend()
     found: dict[tuple[str, str], Reason] = {}
     for each in evidence:
         reason = Reason(**each.to_json(names))

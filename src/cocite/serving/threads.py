@@ -28,6 +28,8 @@ from typing import Any, TypeVar
 
 from numba.core import event
 
+from cocite.budget import step_aside
+
 Output = TypeVar("Output")
 LONG_QUESTION_SECONDS = 0.01
 NEWEST_WEIGHT = 0.05
@@ -110,7 +112,7 @@ class WorkQueue:
     """Threads and the queue before them. Only the event loop uses it."""
 
     def __init__(self, name: str, threads: int, queue: int, nice: int = 0) -> None:
-        """Threads with a positive `nice` leave the processors to others that need them (on Linux)."""
+        """Threads with a positive `nice` let others go first: to the interpreter and, on Linux, to the processors."""
         self.threads, self.queue = threads, queue
         self.running = 0
         self.seconds = 0.005  # mean time of a question
@@ -266,6 +268,8 @@ def stopping() -> RefusedRequest:
 
 
 def _do_jobs(jobs: SimpleQueue[ThreadJob | None], nice: int) -> None:
+    if nice:
+        step_aside()
     if nice and sys.platform == "linux":  # elsewhere a priority belongs to a process, and a thread has no number of one
         os.setpriority(os.PRIO_PROCESS, get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + nice)
     while (job := jobs.get()) is not None:

@@ -46,6 +46,10 @@ class Likeness:
         return np.diff(self.words.starts)
 
     @cached_property
+    def _largest(self) -> int:
+        return int(self.sizes.max(initial=1))
+
+    @cached_property
     def unmet(self) -> Unmet:
         """The similarity of words that never occur together."""
         r = self.relevance
@@ -125,7 +129,7 @@ class Likeness:
     def _parts(self, others: Pages, width: int) -> Sequence[slice]:
         """Slices of pages whose words fit in one table; mostly one."""
         words = np.cumsum(self.sizes[others])
-        room = max(MAX_TABLE_VALUES // width, int(self.sizes.max(initial=1)))
+        room = max(MAX_TABLE_VALUES // width, self._largest)
         if not len(words) or words[-1] <= room or len(self.relevance.frequency) <= room:
             return [slice(0, len(others))]
         cuts = [0]
