@@ -3,7 +3,8 @@
     python bench/verifying.py STORE [--questions 200] [--rounds 15]
 
 Asks the same questions in turns: alone, while a thread verifies the store again and again with the pauses that a server
-makes, and while it does so without pauses. The table has the time of all questions as ratios to those asked alone.
+makes, and while it does so without pauses. The table has the processor time of questions and verification together, as
+ratios to that of the questions alone.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def ratios(found: list[float], alone: list[float]) -> list[str]:
 
 
 def ask(web: Snapshot, questions: list[Related], verified: Snapshot, pause: float | None) -> float:
-    """How long all questions take, beside a thread that verifies a store."""
+    """The processor time of all questions and of a thread that verifies a store meanwhile."""
     ended = threading.Event()
 
     def verify() -> None:
@@ -68,10 +69,10 @@ def ask(web: Snapshot, questions: list[Related], verified: Snapshot, pause: floa
     thread = threading.Thread(target=verify)
     if pause is not None:
         thread.start()
-    began = time.perf_counter()
+    began = time.process_time()
     for question in questions:
         question.run(web)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     ended.set()
     if thread.ident is not None:
         thread.join()

@@ -55,7 +55,7 @@ still in the store that was copied, and the same command brings them when it is 
 
 **Failing calls.** Each call site (the last three lines of our code that lead to the call) that opens, syncs, renames,
 removes or maps a file, or allocates an array, fails once. The command must end with one line that says why, or succeed
-all the same.
+all the same. `site` leaves out a page that it can't read, and says so: this trial lists that as "did nothing".
 
 **Disks of random size.** Every job on its own small disk (tmpfs). It ends with a message about the full disk, never
 with a signal.
