@@ -37,7 +37,7 @@ RECORD = {"url": EAGLE, "title": "Eagle", "links": [{"url": "https://robin.examp
 def server(own: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A server that may be written to. It commits in this process, which is sooner, unless a test asks for another."""
     if not hasattr(request, "param"):
-        monkeypatch.setattr(writer.Writer, "commit", lambda self, *work: writer.commit(self._store, *work))
+        monkeypatch.setattr(writer.StoreWriter, "commit", lambda self, *work: writer.commit(self._store, *work))
     found = Asking(own, write_key=KEY, timeout=60.0)
     yield found
     found.close()
@@ -150,7 +150,7 @@ def commits(
     """Requests to write whose commits wait for an event, and are noted."""
     done, go = list[list[str]](), asyncio.Event()
 
-    def commit(_: writer.Writer, kind: str, items: list[str], ids: dict[str, bytes]) -> None:
+    def commit(_: writer.StoreWriter, kind: str, items: list[str], ids: dict[str, bytes]) -> None:
         done.append([kind, *items])
         if fail in items and fail:
             raise BadStore(f"no room for {fail}")
@@ -159,7 +159,7 @@ def commits(
         await go.wait()
         work()
 
-    monkeypatch.setattr(writer.Writer, "commit", commit)
+    monkeypatch.setattr(writer.StoreWriter, "commit", commit)
     monkeypatch.setattr(writes, "run_in_thread", run)
     monkeypatch.setattr(writes, "is_compaction_due", lambda _: False)
     return writes.Writes(place, Log(io.BytesIO()), lambda: None), done, go
