@@ -275,8 +275,10 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
         pages=with_rows("", "own", pages),
         context=with_rows("context.", "context", pages),
         same_name=with_rows("same_name.", "same:row", renamed),
+        text_words=of_page["text_words"],
+        home=of_page["home"],
+        votes=of_page["votes"],
         recent=recent,
-        **of_page,
     )
 
 
