@@ -144,7 +144,7 @@ def steps(folder: Path) -> Iterator[Step]:
         yield f"method {name}", call(partial(related, name))
     others: dict[str, Callable[[Any], object]] = {
         "links by keywords": partial(related, "link_similarity(theta=0.1)"),
-        "links through a page": lambda web: web.related("https://chain0.example/", "walk"),
+        "links through a page": lambda web: [web.related("https://chain0.example/", name) for name in ("walk", "auto")],
         "recommendations": lambda web: web.related(history={page: 2.0, other: 1.0}),
         "hubs": lambda web: web.hubs([page, other]),
         "communities": lambda web: web.communities("word1"),
