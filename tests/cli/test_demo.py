@@ -69,19 +69,14 @@ def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
     import cocite
     from cocite.kernels.build import near_duplicates
     from cocite.kernels.codec import lists, look_up
-    from cocite.kernels.related import best_first, blend, neighbourhood
+    from cocite.kernels.related import best_first, blend, likeness, neighbourhood
     from cocite.kernels.words import word_vectors
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_alike]
     loops += [look_up.find_key, lists.read_one, neighbourhood.read_parents, neighbourhood.add_windows]
     loops += [neighbourhood.group, neighbourhood.read_children, neighbourhood.representatives, word_vectors.cosines]
-    loops += [
-        best_first.best_first,
-        blend.add_together,
-        blend.read_spouses,
-        blend.add_shared,
-        word_vectors.pages_with,
-    ]
+    loops += [best_first.best_first, blend.add_together, word_vectors.pages_with]
+    loops += [likeness.read_around, likeness.alike_pages, likeness.add_shared, likeness.read_other_parents]
     many = [Link(f"https://{name}.example/") for name in "bcdefghijklmno"]
     make(place / "web.cocite", [Page("https://a.example/", links=many), Page("https://z.example/", links=many)])
     assert len(cocite.open(place / "web.cocite").related("b.example"))

@@ -57,10 +57,6 @@ def test_words_where_an_address_is_expected(place: Path) -> None:
         Page("https://b.example/", "B"),
     ]
     make(place / "web.cocite", pages)
-    web = cocite.open(place / "web.cocite")
-    with pytest.raises(UnknownPage, match="'json encoder' is not in this store: give an address, or search"):
-        web.related("json encoder")
-    assert run("search", "--make", "-i", place / "web.cocite", "-q").code == 0
     expected = "'json encoder' is not in this store; did you mean https://json.example/ (JSON encoder and decoder)?"
     for command in URL_COMMANDS:
         ran = run(command, "json encoder", "-i", place / "web.cocite")

@@ -150,7 +150,7 @@ def test_a_slider_of_dates(browser: Any, dated: str) -> None:
     """It stands in the place of a choice of dates. Moving it shows its date, letting it go asks as of then."""
     with ended_after(MAX_SECONDS):
         watched = Watched(browser.new_context(viewport=PHONE), dated)
-        watched.open("/?url=news.example")
+        watched.open("/?url=news.example&method=cocitation")
         page = watched.page
         slider, shown = page.locator("#date"), page.locator(".date output")
         assert not page.locator("#as_of").is_visible() and not page.locator(".date button").is_visible()
@@ -168,7 +168,7 @@ def test_a_slider_of_dates(browser: Any, dated: str) -> None:
         page.wait_for_url("**as_of=2009-03-01*")
         assert titles(page) == ["old"] and shown.inner_text() == "2009-03-01"
         page.locator("#date").press("End")
-        page.wait_for_url(re.compile(r"url=news\.example$"))
+        page.wait_for_url(re.compile(r"url=news\.example&method=cocitation&k=10$"))
         assert titles(page) == ["new"]
         assert watched.wrong == []
         closed(watched.context)

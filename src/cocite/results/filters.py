@@ -153,12 +153,12 @@ def passing(
 
 def why_none_passes(graph: Graph, filters: Filters, what: str) -> str:
     """Why no page of a store can pass, or if some can none of `what` does; and what to do."""
-    for given, array, what in (
+    for given, array, missing in (
         (filters.lang, "page.language", "the language of any page: ask without lang"),
         (filters.since or filters.until, "page.captured", "the date of any page: ask without since and until"),
     ):
         if given and not graph.array(array).any():
-            return f"This store doesn't have {what}"
+            return f"This store doesn't have {missing}"
     if filters.site and not any(map(graph.names.pages_under, filters.site)):
         return f"This store has no page of {' or '.join(filters.site)}: check the spelling"
     return f"{what} passes the filters; give fewer of them"

@@ -13,6 +13,7 @@ long questions, which are mostly kernels, and kernels run in parallel.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import gc
 import os
 import sys
@@ -68,6 +69,7 @@ class Compiling(event.Listener):
 
 
 compiling = Compiling()
+atexit.register(gc.unfreeze)  # else libraries count what was set aside as leaked, and write that to the log
 event.register("numba:compiler_lock", compiling)  # type: ignore[no-untyped-call]
 
 

@@ -23,6 +23,7 @@ class Limits(NamedTuple):
     window: int
     children: int
     copies: str = "lists"  # of which copies one counts
+    votes: Mapping[int, int] | None = None  # the in-links that count of pages, where these are not all in-links
 
 
 def rarity(links: int) -> float:
@@ -101,10 +102,8 @@ def by_links(
     rounded = {each: round(value / max(found.values()), 6) for each, value in found.items()}
     next_one = sorted(rounded.values(), reverse=True)[most] if len(rounded) > most else 0.0
     best = {each: found[each] for each, value in rounded.items() if value > next_one}
-    like_best = {
-        one: first_step(view, one, {*never, one}, Limits(100, 100, 100, limits.copies), elsewhere, near, popularity)[0]
-        for one in best
-    }
+    fewer = limits._replace(parents=100, window=100, children=100)
+    like_best = {one: first_step(view, one, {*never, one}, fewer, elsewhere, near, popularity)[0] for one in best}
     mean: dict[int, float] = {}
     for each in {*found, *(other for alike in like_best.values() for other in alike)}:
         others = [one for one in best if one != each]
@@ -143,11 +142,11 @@ def first_step(
         shared[candidate] = value * max(0.0, 1 - read * by_chance / number)
 
     all_links, all_together = sum(len(links) for links in web.links.values()), sum(in_sections.values())
-    listed = {
-        candidate: max(0.0, value - web.in_degree(candidate) / all_links * all_together)
-        * max(1, web.in_degree(candidate)) ** (0.0 if one_site else popularity)
-        for candidate, value in in_sections.items()
-    }
+    listed = {}
+    for candidate, value in in_sections.items():
+        votes = (limits.votes or {}).get(candidate, web.in_degree(candidate))
+        listed[candidate] = max(0.0, value - votes / all_links * all_together)
+        listed[candidate] *= max(1, votes) ** (0.0 if one_site else popularity)
 
     for child in shown:
         spouses = view.parents(child) if web.in_degree(child) <= MAX_CHILD_PARENTS else []
@@ -209,17 +208,19 @@ def auto(
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
     texts: bool = False,
+    votes: Mapping[int, int] | None = None,
     **switches: Unpack[Switches],
 ) -> Ranking:
     """Pages by what links say, and words: `words` has, for query pages, the weighted cosines of others.
 
+    `votes` has the in-links that count of pages, where these are not all in-links.
     `texts`: the store has any, and with them which page is the first of its host.
     """
 
     @cache
     def around(view: View, page: int, never: frozenset[int]) -> dict[int, float]:
         links, listed = by_links(
-            view, page, never, Limits(parents, window, children, copies), best, elsewhere, near, popularity
+            view, page, never, Limits(parents, window, children, copies, votes), best, elsewhere, near, popularity
         )
         scores = {other: value for other, value in links.items() if value > 0}
         for other, value in (words or {}).get(page, {}).items():

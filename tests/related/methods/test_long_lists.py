@@ -75,6 +75,9 @@ def test_the_slow_truth_of_long_lists(web: Web, truth: NaiveWeb, name: str, case
     rest = {key: value for key, value in parameters.items() if key not in ("stop", "stop_degree")}
     if name == "auto":
         rest["texts"] = bool(web.graph.texts)
+        if given.get("merge", True) is True:
+            assert web.vectors is not None
+            rest["votes"] = dict(enumerate(web.vectors.votes.tolist()))
     expected = getattr(naive, name)(truth, seeds, stop=stop_pages(web, given), **rest)
     found, used = fast(web, name, seeds, parameters)
     assert used == expected.used
