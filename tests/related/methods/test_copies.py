@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,14 +36,14 @@ def edited(links: list[Link], edits: list[tuple[str, int]], number: int) -> list
     return found
 
 
-@pytest.mark.parametrize("copies", COPIES)
 @given(
     length=st.integers(2, 14),
     place=st.integers(0, 13),
     lists=st.lists(EDITS, min_size=1, max_size=6),
     fans=st.lists(st.integers(0, 6), max_size=4),
+    copies=st.sampled_from(list(COPIES)),
 )
-@examples(100)
+@examples(200)
 def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
     length: int, place: int, lists: list[list[tuple[str, int]]], fans: list[int], copies: str
 ) -> None:
