@@ -12,6 +12,7 @@ import pytest
 from cocite.sources.kinds import detect_kind
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
+from tests.sources.timing import without_collection
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
 LINKDING = {
@@ -192,6 +193,7 @@ def test_entities_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("most", [12_000, pytest.param(100_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", ["beside", "nested", "tags", "csv"])
 def test_a_hundred_thousand_folders(tmp_path: Path, shape: str, most: int) -> None:
+    @without_collection
     def cost(count: int) -> float:
         if shape == "csv":
             text = "title,url,folder,tags\n" + "".join(f"t,https://a.example/{n},f{n},g{n}\n" for n in range(count))

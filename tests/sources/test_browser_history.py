@@ -15,6 +15,7 @@ from cocite.errors import BadSource
 from cocite.sources.kinds import detect_kind
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
+from tests.sources.timing import without_collection
 
 FIREFOX = """
 PRAGMA user_version = 77;
@@ -152,6 +153,7 @@ def test_work_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("browser", ["firefox", "chromium"])
 def test_time_is_linear(tmp_path: Path, browser: str) -> None:
+    @without_collection
     def cost(count: int) -> float:
         visits = [(n % count + 1, n, LINK) for n in range(2 * count)]
         path = database(tmp_path / f"{count}", browser, (f"https://a.example/{n}" for n in range(count)), visits)

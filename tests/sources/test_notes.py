@@ -13,6 +13,7 @@ from cocite.sources.collections import note_workers
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 from cocite.sources.wikis.notes import Notes, properties, relative
+from tests.sources.timing import without_collection
 
 BASE = "https://notes.example/"
 
@@ -169,6 +170,7 @@ def test_a_process_that_ends_is_an_error(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_time_grows_with_the_number_of_notes(tmp_path: Path) -> None:
+    @without_collection
     def seconds(count: int) -> float:
         folder = vault(tmp_path / str(count), **{f"n{n}": f"[[n{n + 1}]] [[index]]" for n in range(count)})
         began = time.process_time()

@@ -15,6 +15,7 @@ from cocite.errors import BadSource
 from cocite.sources.kinds import detect_kind
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
+from tests.sources.timing import without_collection
 
 A, B, C = "https://doi.org/10.1000/a", "https://b.example/paper", "https://doi.org/10.1000/c"
 CSL = [
@@ -123,6 +124,7 @@ def test_latex(tmp_path: Path, value: str, plain: str) -> None:
 
 @pytest.mark.parametrize("piece", ["{", "}", '"', "\\", ",a=", "@a{", "\n@a{b,", " ", "#", "\\'{", "a=b#"])
 def test_bibtex_takes_linear_time(tmp_path: Path, piece: str) -> None:
+    @without_collection
     def cost(size: int) -> float:
         path = tmp_path / "x.bib"
         path.write_text("@a{b, title = {x" + piece * (size // len(piece)))

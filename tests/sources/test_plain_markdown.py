@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cocite.sources.collections import markdown, plain_markdown
 from cocite.sources.collections.markdown import MarkdownBlock, NoteLinks, read_blocks
 from cocite.sources.kinds import SourceFolder
+from tests.sources.timing import without_collection
 
 PIECES = (
     *"ab #*_`~[]()!<>&|:-+=.1\\\n\t é—",
@@ -78,6 +79,7 @@ def test_other_marks_are_left_to_markdown_it(text: str) -> None:
     "piece", ["[", "*a", "_a_ ", "[[a|", "`", "- ", "\n- ", "\n\t", "# ", " ", "\n  - a", "~", "a_b"]
 )
 def test_time_is_linear(piece: str) -> None:
+    @without_collection
     def cost(size: int) -> float:
         text, began = piece * (size // len(piece)), time.process_time()
         for _, content in plain_markdown.split(text) or [(0, text)]:

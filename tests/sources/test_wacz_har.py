@@ -17,6 +17,7 @@ from cocite.errors import BadSource
 from cocite.sources.kinds import detect_kind
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
+from tests.sources.timing import without_collection
 
 
 def read(path: Path, report: ReadReport | None = None) -> list[dict[str, Any]]:
@@ -154,6 +155,7 @@ def test_cut_har(tmp_path: Path) -> None:
 
 
 def test_time_is_linear(tmp_path: Path) -> None:
+    @without_collection
     def cost(count: int) -> float:
         path = har(
             tmp_path / f"{count}.har", [entry(f"https://a.example/{n}", "<a href=/b>b</a>") for n in range(count)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cocite.sources.wikis.wikitext import WikiText, parse
 from tests.graph.webs import examples
+from tests.sources.timing import without_collection
 
 MEDIA = re.compile("File:")
 
@@ -155,6 +156,7 @@ PIECES = (
 )  # fmt: skip
 
 
+@without_collection
 def seconds(text: str) -> float:
     began = time.process_time()
     read(text)
