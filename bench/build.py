@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from cocite.graph.names import CODED_NAMES
 from tables import show
 
 OURS = """
@@ -152,7 +153,7 @@ def sizes(store: Path) -> None:
         "offsets": ("out.base", "out.offset", "in.base", "in.offset"),
         "degrees": ("out.degree", "in.degree", "out.first"),
         "ready-made parents, entry points, near-duplicates": ("best.", "sample.", ".long.", ".skip.", "near."),
-        "names, both ways": ("name.words", "name.block", "name.code"),
+        "names, both ways": CODED_NAMES,
         "fingerprints and look-up": ("fingerprint", "look_up"),
         "hosts, sites, kinds, spellings": ("page.", "host.", "site.", "name.spelling", "shown", "alias", "removed"),
         "texts": ("title", "headings", "text.", "anchors", "contexts"),

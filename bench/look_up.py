@@ -18,6 +18,7 @@ from pathlib import Path
 import marisa_trie
 import numpy as np
 
+from cocite.graph.names import CODED_NAMES
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import read_list
 from cocite.kernels.codec.look_up import find_key
@@ -86,7 +87,7 @@ def main() -> None:
 
         rows.append(["SQLite index, from Python, canonical address only", f"{each(ask, canonical):.2f}"])
         sqlite_size = (Path(folder) / "names.sqlite").stat().st_size
-    size = sum(graph.array(name).nbytes for name in ("name.words", "name.block", "name.code"))
+    size = sum(graph.array(name).nbytes for name in CODED_NAMES)
     index = sum(graph.array(name).nbytes for name in ("fingerprint", "look_up.start", "look_up.page"))
     trie_size = len(trie.tobytes())
     show(f"find, {graph.pages:,} pages; open takes {opened:.1f} ms", ["look-up", "µs"], rows)

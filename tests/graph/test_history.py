@@ -17,6 +17,7 @@ from cocite.graph import dates as kept_dates
 from cocite.graph import history as history_module
 from cocite.graph.arrays import Arrays
 from cocite.graph.build import captures as captures_module
+from cocite.graph.build import name_pieces
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.passes import BuildOptions, Past, build_in_memory
 from cocite.graph.check import check
@@ -72,6 +73,7 @@ def tight() -> ExitStack:
         patches.enter_context(patch.object(module, "CHUNK_PAGES", 16))
     patches.enter_context(patch.object(captures_module, "MIN_BUCKET_LINKS", 8))
     patches.enter_context(patch.object(captures_module, "BYTES_PER_LINK", 1 << 40))
+    patches.enter_context(patch.object(name_pieces, "MIN_NAMES", 16))
     return patches
 
 

@@ -15,7 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from cocite.graph import check
-from cocite.graph.build import derive, gather_texts, maintain, number, resolve, sort_links
+from cocite.graph.build import derive, gather_texts, maintain, name_pieces, number, resolve, sort_links
 from cocite.graph.build.maintain import add
 from cocite.graph.build.passes import BuildOptions, Built, build
 from cocite.graph.generation import read_current
@@ -67,6 +67,7 @@ def page(url: str, *targets: str, **fields: Any) -> Page:
 
 LIMITS: dict[ModuleType, dict[str, int]] = {
     number: {"BATCH_NAMES": 32, "REREAD_NAMES": 16},
+    name_pieces: {"MIN_NAMES": 16},
     derive: {
         "LONG_LIST_LINKS": 5,
         "SKIP_LINKS": 2,

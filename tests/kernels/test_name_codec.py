@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cocite.graph.build.name_pieces import MAX_PIECES, made_for, name_code, without_codes
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.link_codec import DAMAGED
@@ -24,13 +26,21 @@ keys = st.lists(alphabet, min_size=1, max_size=12).map(b"".join) | st.binary(min
     lambda b: 0 not in b
 )
 key_lists = st.lists(keys, min_size=1, max_size=70, unique=True).map(sorted)
+piece_lists = st.lists((st.lists(alphabet, max_size=5).map(b"".join) | keys).map(lambda b: b[:7]).filter(
+    lambda b: len(b) > 1), max_size=12)  # fmt: skip
 
 
-def make_codes(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Code, Code]:
-    """Codes for the bytes and the shared lengths of names."""
-    characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
-    name_codec.count_characters(data, offsets, characters, shared)
+def make_codes(data: Bytes, offsets: NDArray[np.int64], pieces: NDArray[np.uint64]) -> tuple[Code, Code]:
+    """Codes for the symbols and the shared lengths of names."""
+    characters, shared = np.zeros(256 + len(pieces), np.int64), np.zeros(256, np.int64)
+    name_codec.count_characters(data, offsets, without_codes(pieces), characters, shared)
+    characters[256:] = np.maximum(1, characters[256:])
     return Code.from_counts(characters), Code.from_counts(shared)
+
+
+def as_pieces(texts: Sequence[bytes]) -> NDArray[np.uint64]:
+    """Pieces as a store has them."""
+    return name_codec.in_order(np.array([int.from_bytes(text, "little") for text in set(texts)], np.uint64))
 
 
 def joined(texts: list[bytes]) -> tuple[Bytes, NDArray[np.int64]]:
@@ -41,22 +51,21 @@ def joined(texts: list[bytes]) -> tuple[Bytes, NDArray[np.int64]]:
 class Names:
     """Encoded names, as a store keeps them."""
 
-    def __init__(self, texts: list[bytes], sample: list[bytes] | None = None) -> None:
-        self.texts = texts
-        self.characters, self.shared = make_codes(*joined(texts if sample is None else sample))
+    def __init__(self, texts: list[bytes], sample: list[bytes] | None = None, pieces: Sequence[bytes] = ()) -> None:
+        self.texts, self.pieces = texts, as_pieces(pieces)
+        self.characters, self.shared = make_codes(*joined(texts if sample is None else sample), self.pieces)
         data, offsets = joined(texts)
         words = np.full((len(data) + 2 * len(texts)) * 20 // 64 + 2, 0xAAAAAAAAAAAAAAAA, np.uint64)
         self.starts = np.zeros(-(-len(texts) // NAMES_PER_BLOCK), np.int64)
-        self.bits = name_codec.encode_names(
-            data, offsets, self.characters.codes, self.characters.lengths, self.shared.codes, self.shared.lengths,
-            words, self.starts,
-        )  # fmt: skip
+        code = name_code(self.characters, self.shared, self.pieces)
+        self.bits = name_codec.encode_names(data, offsets, code, words, self.starts)
         self.words = np.append(words[: (self.bits + 63) >> 6], np.uint64(0))
         self.buffer = np.empty(MAX_KEY_BYTES, np.uint8)
 
     @property
     def coded(self) -> CodedNames:
-        return CodedNames(self.words, self.starts.astype(np.uint64), self.characters.table, self.shared.table)
+        table = name_codec.name_table(self.characters.table, self.pieces)
+        return CodedNames(self.words, self.starts.astype(np.uint64), table, self.shared.table)
 
     def one(self, page: int) -> bytes:
         length = name_codec.decode_name(*self.coded, page, self.buffer)
@@ -74,9 +83,9 @@ class Names:
         return int(name_codec.lower_bound(self.coded, len(self.texts), text, self.buffer))
 
 
-@given(key_lists, key_lists, st.booleans())
-def test_names_come_back(texts: list[bytes], others: list[bytes], foreign: bool) -> None:
-    names = Names(texts, others if foreign else None)  # a code made for other names needs the escape
+@given(key_lists, key_lists, st.booleans(), piece_lists)
+def test_names_come_back(texts: list[bytes], others: list[bytes], foreign: bool, pieces: list[bytes]) -> None:
+    names = Names(texts, others if foreign else None, pieces)  # a code made for other names needs the escape
     assert [names.one(page) for page in range(len(texts))] == texts
     assert names.run(0, len(texts), sum(map(len, texts))) == texts
     for key in [*texts, *others, b"", b"\xff" * 20]:
@@ -121,9 +130,7 @@ def test_two_names_worked_out_by_hand() -> None:
     codes, shares = Code.from_lengths(lengths), Code.from_lengths(shared)
     data, offsets = joined([b"ab", b"ac"])
     words, starts = np.zeros(3, np.uint64), np.zeros(1, np.int64)
-    bits = name_codec.encode_names(
-        data, offsets, codes.codes, codes.lengths, shares.codes, shares.lengths, words, starts
-    )
+    bits = name_codec.encode_names(data, offsets, name_code(codes, shares, as_pieces([])), words, starts)
     stream = "".join(str(int(words[0]) >> i & 1) for i in range(bits))
     assert stream == "".join(
         [
@@ -133,10 +140,52 @@ def test_two_names_worked_out_by_hand() -> None:
     )  # fmt: skip
 
 
-@given(key_lists, st.integers(0, 10**6), st.integers(0, 63))
-def test_damage_stays_in_bounds(texts: list[bytes], word: int, bit: int) -> None:
-    names = Names(texts)
+@given(key_lists, piece_lists)
+def test_names_are_split_into_the_longest_pieces(texts: list[bytes], pieces: list[bytes]) -> None:
+    data, offsets = joined(texts)
+    code, found = without_codes(as_pieces(pieces)), np.empty(len(data) + len(texts), np.int32)
+    count = name_codec.split_names(data, offsets, code, found)
+    every = [bytes([n]) for n in range(256)] + [
+        int(piece).to_bytes(8, "little")[: int(size)] for piece, size in zip(code.pieces, code.sizes, strict=True)
+    ]
+    assert sorted(every[256:]) == sorted(set(pieces))
+    expected: list[int] = []
+    for i, text in enumerate(texts):
+        before, at = texts[i - 1] if i % NAMES_PER_BLOCK else b"", 0
+        while at < min(len(before), len(text), 255) and before[at] == text[at]:
+            at += 1
+        while at < len(text):
+            longest = max((piece for piece in every if text.startswith(piece, at)), key=len)
+            expected.append(every.index(longest))
+            at += len(longest)
+        expected.append(-1)
+    assert found[:count].tolist() == expected
+
+
+def test_pieces_are_learnt() -> None:
+    texts = [f"com,example)/{word}/index{n:05}.html".encode() for word in ("about", "news") for n in range(9000)]
+    keys = joined(sorted(texts))
+    characters, _, pieces = made_for(keys)
+    assert 0 < len(pieces) <= MAX_PIECES
+    assert np.array_equal(name_codec.in_order(pieces), pieces)
+    assert (name_codec.piece_sizes(pieces) >= 2).all()
+    assert (characters.lengths[256:-1] > 0).all(), "a piece can't be escaped"
+    again = made_for(keys)
+    assert np.array_equal(again[2], pieces)
+    assert np.array_equal(again[0].lengths, characters.lengths)
+    own = [int(piece).to_bytes(8, "little").rstrip(b"\0") for piece in pieces]
+    texts = sorted(texts)[:5000]
+    assert Names(texts, pieces=own).bits < Names(texts).bits / 2
+    assert Names(texts, pieces=own).run(0, len(texts), sum(map(len, texts))) == texts
+    assert len(made_for(joined(texts))[2]) == 0, "too few names"
+
+
+@given(key_lists, piece_lists, st.integers(0, 10**6), st.integers(0, 63))
+def test_damage_stays_in_bounds(texts: list[bytes], pieces: list[bytes], word: int, bit: int) -> None:
+    names = Names(texts, pieces=pieces)
     names.words[word % len(names.words)] ^= np.uint64(1) << np.uint64(bit)
+    if len(names.pieces):
+        names.pieces[word % len(names.pieces)] ^= np.uint64(1) << np.uint64(bit)
     for page in range(len(texts)):
         assert len(names.one(page)) <= MAX_KEY_BYTES
     names.run(0, len(texts), sum(map(len, texts)))
@@ -159,5 +208,5 @@ def test_an_unused_code_is_damage() -> None:
 
 
 def test_codes_of_no_names() -> None:
-    characters, shared = make_codes(*joined([]))
+    characters, shared = make_codes(*joined([]), as_pieces([]))
     assert characters.lengths[256] == shared.lengths[256] == 1

@@ -40,9 +40,10 @@ _NAMES_BY_TYPE = {
     "out.long.place best.page best.parent sample.page sample.parent repeat.page repeat.target repeat.attribute "
     "fact.page record.page out.page in.page name.before history.day history.spelling.page "
     "history.spelling.day history.spelling.pages history.spelling.first",
-    "u8": "fingerprint name.words name.block removed out.words in.words out.base in.base out.first out.long.first "
-    "in.long.first out.long.link out.start in.start best.first sample.first history.words history.start history.first "
-    "history.link history.shape history.name.words history.name.block history.spelling.offset",
+    "u8": "fingerprint name.words name.block name.piece removed out.words in.words out.base in.base out.first "
+    "out.long.first in.long.first out.long.link out.start in.start best.first sample.first history.words "
+    "history.start history.first history.link history.shape history.name.words history.name.block "
+    "history.name.piece history.spelling.offset",
     "f4": "out.weight history.weight",
 }
 TEXT_COLUMNS = ("shown", "title", "headings", "text", "anchors", "contexts")
@@ -190,7 +191,11 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
 
     per_page = "fingerprint", "look_up.page", "name.spelling", "page.kind", "page.host", "page.site"
     exact = dict.fromkeys(per_page, pages)
-    exact |= {"name.block": -(-pages // NAMES_PER_BLOCK), "name.code": 514, "out.first": -(-pages // PER_BASE)}
+    exact |= {
+        "name.block": -(-pages // NAMES_PER_BLOCK),
+        "name.code": 514 + length("name.piece"),
+        "out.first": -(-pages // PER_BASE),
+    }
     for d in ("out", "in"):
         exact |= {f"{d}.degree": pages, f"{d}.offset": pages + 1, f"{d}.base": pages // PER_BASE + 1, f"{d}.code": 513}
         exact |= {f"{d}.long.first": length(f"{d}.long.page") + 1, f"{d}.skip.before": length(f"{d}.skip.bit")}

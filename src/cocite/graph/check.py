@@ -33,7 +33,6 @@ from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_names
 
 CHUNK_PAGES = 1 << 16
-CODES = ("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, 257), ("name.code", 257, 514)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +122,17 @@ def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) 
 
 def _check_codes(graph: Graph) -> Faults:
     """Codes use all of their bits, and streams end with an empty word."""
-    for name, start, stop in CODES:
+    pieces = graph.arrays.base["name.piece"]
+    middle = name_codec.FIRST_PIECE + len(pieces) + 1
+    codes = ("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, middle), ("name.code", middle, middle + 257)
+    for name, start, stop in codes:
         lengths = graph.arrays.base[name][start:stop].astype(np.int64)
         used = np.minimum(lengths[lengths > 0], MAX_CODE_BITS)
         if used.tolist() != [1] and (1 << (MAX_CODE_BITS - used)).sum() != 1 << MAX_CODE_BITS:
             yield Fault(name, "is not the lengths of a whole code")
+    sizes = name_codec.piece_sizes(pieces)
+    if (sizes < 2).any() or (pieces >> np.uint64(8) * sizes).any() or (name_codec.in_order(pieces) != pieces).any():
+        yield Fault("name.piece", "is not pieces in order")
     for name in ("out.words", "in.words", "name.words"):
         if int(graph.arrays.base[name][-1]):
             yield Fault(name, "does not end with an empty word")

@@ -16,7 +16,7 @@ import mmap
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +31,7 @@ from cocite.system import lock_file, make_folder, sync_folder
 FORMAT_NUMBER = 2
 LAYER_FORMAT = 3
 HISTORY_FORMAT = 4  # of a generation that keeps all captures
+PIECES_FORMAT = 5  # of one whose names are written in pieces
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
 OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side|dates")  # in a store's folder
@@ -52,6 +53,13 @@ _ADVICE = {
 }
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
+
+
+def format_of(arrays: Container[str], history: bool) -> int:
+    """The lowest format that a generation with such arrays has: older versions read what they can."""
+    if "name.piece" in arrays or "history.name.piece" in arrays:
+        return PIECES_FORMAT
+    return HISTORY_FORMAT if history else FORMAT_NUMBER
 
 
 class LayerName(NamedTuple):
@@ -301,7 +309,7 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
             if digest(raw) != pointer[2].decode():
                 raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
             manifest = parse_manifest(raw)
-            newer = int(manifest.get("format", 0)) > HISTORY_FORMAT
+            newer = int(manifest.get("format", 0)) > PIECES_FORMAT
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -309,7 +317,7 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
-            why = f"{store} has format {manifest['format']}, this cocite reads up to {HISTORY_FORMAT}"
+            why = f"{store} has format {manifest['format']}, this cocite reads up to {PIECES_FORMAT}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
         lines = pointer[3].decode().splitlines()
         return folder, manifest, tuple(LayerName(*line.split(" ")) for line in lines)

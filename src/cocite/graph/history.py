@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter, CociteError
 from cocite.graph.arrays import TEXT_PARTS, rows_of
 from cocite.graph.huffman import Code
-from cocite.graph.names import Keys, coded_names, read_keys
+from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn
 from cocite.kernels.codec.history_codec import (
@@ -31,7 +31,7 @@ from cocite.kernels.codec.history_codec import (
 from cocite.pages.date import DAY_SECONDS
 
 CHUNK_PAGES = 1 << 12  # pages between two entry points into the captures
-NAME_ARRAYS = ("name.words", "name.block", "name.code", "name.spelling", *(f"shown.{part}" for part in TEXT_PARTS))
+NAME_ARRAYS = (*CODED_NAMES, "name.spelling", *(f"shown.{part}" for part in TEXT_PARTS))
 """Arrays of the names that only older captures have, each with `history.` before its name."""
 Values = NDArray[Any]
 SHAPE = ("pages", "captures", "links", "longest")  # what `history.shape` has

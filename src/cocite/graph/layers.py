@@ -414,6 +414,8 @@ def check_lengths(layer: Layer, base: Arrays) -> list[str]:
         wrong += [f"{kind}.{name}" for name in columns if len(layer[f"{kind}.{name}"]) != len(layer[f"{kind}.page"])]
     if len(layer["name.before"]) != layer.new or len(layer["name.block"]) != -(-layer.new // NAMES_PER_BLOCK):
         wrong.append("name.before")
+    if layer.new and len(layer["name.code"]) != 514 + len(layer["name.piece"]):
+        wrong.append("name.code")
     keys = ("fact.page", "out.page", "in.page", "record.page", "best.page", "sample.page", "out.long.page", "near.page")
     limit = layer.first + layer.new
     wrong += [name for name in keys if len(layer[name]) and int(layer[name][-1]) >= limit]

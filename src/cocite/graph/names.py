@@ -28,6 +28,9 @@ from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
 
+CODED_NAMES = ("name.words", "name.block", "name.code", "name.piece")
+"""The arrays of names. Small stores and those of format 1 to 4 have no pieces."""
+NO_PIECES: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)
 PYTHON_LOOK_UPS = 1000  # look-ups parsed in Python before compiling the loop pays, which is three times as fast
 CHUNK_PAGES = 1 << 14
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
@@ -330,9 +333,18 @@ def encode_key(canonical: str) -> bytes:
 
 def coded_names(arrays: Mapping[str, NDArray[Any]] | Layer) -> CodedNames:
     """The names of a store, or of one that is being built, as kernels take them. Raises ValueError for a bad code."""
-    lengths = arrays["name.code"]
-    tables = (Code.from_lengths(part).table for part in (lengths[:257], lengths[257:]))
-    return CodedNames(arrays["name.words"], arrays["name.block"], *tables)
+    characters, shared, pieces = codes_of(arrays.arrays if isinstance(arrays, Layer) else arrays)
+    table = name_codec.name_table(characters.table, pieces)
+    return CodedNames(arrays["name.words"], arrays["name.block"], table, shared.table)
+
+
+def codes_of(arrays: Mapping[str, NDArray[Any]]) -> tuple[Code, Code, NDArray[np.uint64]]:
+    """The code of symbols, that of shared lengths, and the pieces. Raises ValueError for a bad code."""
+    lengths, pieces = arrays["name.code"], arrays.get("name.piece", NO_PIECES)
+    middle = name_codec.FIRST_PIECE + len(pieces) + 1
+    if len(lengths) not in (0, middle + 257):
+        raise ValueError("not the code lengths of as many pieces")
+    return Code.from_lengths(lengths[:middle]), Code.from_lengths(lengths[middle:]), pieces
 
 
 def read_keys(names: CodedNames, first: int, count: int) -> Keys:

@@ -54,6 +54,19 @@ def word_at(context, words, byte):
 
 
 @intrinsic
+def put_word(context, data, place, word):
+    """Write 64 bits into an array of bytes, the lowest first; eight bytes from the place on must be inside."""
+
+    def generate(context, builder, signature, arguments):
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.bitcast(builder.gep(made.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        builder.store(arguments[2], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.uint64), generate
+
+
+@intrinsic
 def pointer_to(context, address):
     """A number as an address in memory."""
 

@@ -234,7 +234,8 @@ class CaptureWriter:
         own = MemoryWriter()
         write_names(own, self._sites, self._numbered.workers, in_batches(table.to_batches()), no_progress)
         for name in NAME_ARRAYS:
-            writer.append(f"history.{name}", own.map(name))
+            if name in own.arrays:
+                writer.append(f"history.{name}", own.map(name))
 
     def _load(
         self, number: int, days: NDArray[np.uint32]

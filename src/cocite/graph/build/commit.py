@@ -22,6 +22,7 @@ from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays
 from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
+from cocite.graph.build.name_pieces import name_code
 from cocite.graph.build.names import NAME_COLUMNS, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import TAGS, keep_pages, number_pages
 from cocite.graph.build.resolve import NumberedSpill
@@ -32,7 +33,7 @@ from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, digest, no_progr
 from cocite.graph.huffman import Code
 from cocite.graph.layers import NONE, PAGE_FACTS, Layer, LayeredArrays
 from cocite.graph.links import LinkRows
-from cocite.graph.names import Keys
+from cocite.graph.names import Keys, codes_of
 from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
@@ -496,13 +497,13 @@ def encoded_lists(
 def encoded_names(base: Arrays, keys: list[bytes]) -> Columns:
     """The names of new pages as arrays of a layer, in the code of the base."""
     data, offsets = np.frombuffer(b"".join(keys), np.uint8), starts_of(np.array([len(key) for key in keys]))
-    lengths = base["name.code"]
-    codes = [part for half in (lengths[:257], lengths[257:]) for part in _code(half)]
+    own = {name: base[name].copy() for name in ("name.code", "name.piece") if len(base[name])}
+    code = name_code(*codes_of(base))
     words = np.zeros((int(offsets[-1]) + 2 * len(keys)) * 20 // 64 + 2, np.uint64)
     starts = np.zeros(-(-len(keys) // name_codec.NAMES_PER_BLOCK), np.int64)
-    bits = int(name_codec.encode_names(data, offsets, *codes, words, starts))
+    bits = int(name_codec.encode_names(data, offsets, code, words, starts))
     blocks = starts.astype(np.uint64)
-    return {"name.words": words[: ((bits + 63) >> 6) + 1], "name.block": blocks, "name.code": lengths.copy()}
+    return {"name.words": words[: ((bits + 63) >> 6) + 1], "name.block": blocks, **own}
 
 
 def with_layer(old: Graph, manifest: dict[str, Any], arrays: Columns) -> Graph:
@@ -510,11 +511,6 @@ def with_layer(old: Graph, manifest: dict[str, Any], arrays: Columns) -> Graph:
     own, layer = old.arrays, Layer(manifest, arrays)
     layers = [*own.layers, layer] if isinstance(own, LayeredArrays) else [layer]
     return Graph(LayeredArrays(own.base, layers, own.folder))
-
-
-def _code(lengths: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    code = Code.from_lengths(lengths)
-    return code.codes, code.lengths
 
 
 def _columns_with_texts(writer: MemoryWriter, names: Iterable[str]) -> Columns:

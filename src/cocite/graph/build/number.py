@@ -20,11 +20,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.build.name_pieces import made_for, name_code
 from cocite.graph.build.names import NAME_COLUMNS, key_array, text_buffers
 from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.generation import Progress, Writer, no_progress
-from cocite.graph.huffman import Code
-from cocite.graph.names import Keys, coded_names, read_keys
+from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.texts import mark_hosts
 from cocite.kernels.addresses.xxh64 import hash_keys
@@ -137,9 +137,8 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
     """Write the names of pages in order, and the host, domain and site of each page; returns how many."""
     shown, of_sites, put, batches = TextWriter(writer, "shown"), SiteWriter(writer, sites), writer.append, iter(batches)
     first = next(batches)  # their codes are made from it
-    counts = np.zeros(256, np.int64), np.zeros(256, np.int64)
-    name_codec.count_characters(*text_buffers(first.column("key")), *counts)
-    characters, shared = map(Code.from_counts, counts)
+    characters, shared, pieces = made_for(text_buffers(first.column("key")))
+    code = name_code(characters, shared, pieces)
 
     def encode(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Keys, Hashes, NDArray[np.uint64], NDArray[np.int64]]:
         """(batch, its keys, their fingerprints, their code, the first bit of each block).
@@ -150,8 +149,7 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
         room = int(offsets[-1] - offsets[0]) + 2 * len(batch)
         words = np.zeros(room * 20 // 64 + 2, np.uint64)
         starts = np.zeros(-(-len(batch) // name_codec.NAMES_PER_BLOCK), np.int64)
-        codes = characters.codes, characters.lengths, shared.codes, shared.lengths
-        bits = name_codec.encode_names(data, offsets, *codes, words, starts)
+        bits = name_codec.encode_names(data, offsets, code, words, starts)
         fingerprints = np.empty(len(batch), np.uint64)
         hash_keys(data, offsets, fingerprints)
         return batch, (data, offsets), fingerprints, words[: (bits + 63) >> 6], starts
@@ -173,6 +171,8 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
         progress("numbering pages", len(batch), None)
     shown.close()
     put("name.code", np.concatenate([characters.lengths, shared.lengths]))
+    if len(pieces):
+        put("name.piece", pieces)
     put("name.words", np.zeros(1, np.uint64))
     return pages
 
@@ -180,7 +180,7 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
 def count_opaque_names(writer: Writer) -> int:
     """The number of pages that have an opaque name instead of an address: their keys come first."""
     firsts = writer.map("host.page")  # each is a host of its own
-    names = coded_names({name: writer.map(name) for name in ("name.words", "name.block", "name.code")})
+    names = coded_names({name: writer.map(name) for name in writer.arrays if name in CODED_NAMES})
     return bisect_left(range(len(firsts)), True, key=lambda at: read_keys(names, int(firsts[at]), 1)[0][0] >= ord(" "))
 
 

@@ -191,7 +191,7 @@ def _matrix(where, i, kind):
 def _find(where, text):
     """The page of one address, -1 if there is none, NOT_PLAIN or a lower number if it cannot be said."""
     names = CodedNames(
-        _vector(where, 0, np.uint64), _vector(where, 1, np.uint64), _vector(where, 2, np.uint32),
+        _vector(where, 0, np.uint64), _vector(where, 1, np.uint64), _vector(where, 2, np.uint64),
         _vector(where, 3, np.uint32),
     )  # fmt: skip
     index = NameIndex(
