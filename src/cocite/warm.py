@@ -159,6 +159,7 @@ def steps(folder: Path) -> Iterator[Step]:
     for name, work in others.items():
         yield name, call(work)
     yield "parts of a web", call(choose_from_pool)
+    yield "pieces of names", split_names
     yield "checking a store", lambda: check(store)
     yield "captures", lambda: keep_captures(folder)
     yield "web graphs", lambda: read_graphs(folder)
@@ -184,6 +185,16 @@ def choose_from_pool(web: Any) -> None:
     from cocite.related.neighbourhood.view import HASH_SEED
 
     in_order_of_choice(np.arange(2, dtype=np.uint32), 0, np.array(web.graph.fingerprints), HASH_SEED)
+
+
+def split_names() -> None:
+    """Learn the pieces of names, as a build of a large store does."""
+    import numpy as np
+
+    from cocite.graph.build.name_pieces import learn_pieces, some_of
+
+    keys = [f"com,example)/{n}".encode() for n in range(32)]
+    learn_pieces(some_of(np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)])))
 
 
 def read_graphs(folder: Path) -> None:
@@ -221,7 +232,11 @@ def tiny_web() -> Iterator[dict[str, Any]]:
         links = [{"url": address((n * k) % TINY_TARGETS)} for k in (3, 5)]
         yield {"url": address(n), "title": f"Page {n}", "text": text, "links": links}
     for n in (1, 2):  # a chain, whose end is related to its start only through the page between
-        yield {"url": f"https://chain{n}.example/", "links": [f"https://chain{n - 1}.example/"]}
+        yield {"url": f"https://chain{n}.example/", "links": [f"https://chain{n - 1}.example/", "https://end.example/"]}
+    yield {
+        "url": "https://chain3.example/",
+        "links": ["https://end.example/"],
+    }  # is like chain1, and not linked with it
     yield {"url": "https://moved.example/", "redirect": address(2), "links": ["https://bücher.example/ä b?c=d"]}
     yield {"url": "https://moved2.example/", "redirect": "https://moved.example/"}
 
@@ -268,7 +283,7 @@ def empty_web() -> Any:
         array.flags.writeable = False
         return array
 
-    sizes = {"out.offset": 2, "in.offset": 2, "look_up.start": 3}
+    sizes = {"out.offset": 2, "in.offset": 2, "look_up.start": 3, "name.code": 515}
     kept = {name: kind for name, kind in TYPE_OF.items() if not name.startswith("alias.")}
     web = Web(Graph.from_arrays({name: mapped(np.zeros(sizes.get(name, 1), kind)) for name, kind in kept.items()}))
     weights, home = mapped(np.ones(1, np.uint16)), mapped(np.zeros(1, np.uint8))

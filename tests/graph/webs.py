@@ -95,8 +95,8 @@ def limited(*modules: ModuleType) -> Iterator[None]:
 
 
 def long_lists() -> AbstractContextManager[None]:
-    """Lists of a few links are long ones, of which something is stored; nothing else is tight."""
-    return limited(derive)
+    """Lists of a few links are long ones, and few names have pieces, so that both are stored. Nothing else is tight."""
+    return limited(derive, name_pieces)
 
 
 def tight() -> AbstractContextManager[None]:

@@ -24,8 +24,12 @@ MIN_SHARE = 0.7 / (1 << MAX_CODE_BITS)
 
 def name_code(characters: Code, shared: Code, pieces: NDArray[np.uint64]) -> NameCode:
     """A code as kernels take it to write names."""
-    own = {"codes": characters.codes, "lengths": characters.lengths}
-    return without_codes(pieces)._replace(shared_codes=shared.codes, shared_lengths=shared.lengths, **own)
+    return without_codes(pieces)._replace(
+        codes=characters.codes,
+        lengths=characters.lengths,
+        shared_codes=shared.codes,
+        shared_lengths=shared.lengths,
+    )
 
 
 def made_for(keys: Keys) -> tuple[Code, Code, NDArray[np.uint64]]:
