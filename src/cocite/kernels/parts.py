@@ -3,7 +3,7 @@
 Numba makes machine code of every function, and links a function's code into all that call it, where it is optimised
 and made machine code again. So a helper that is four calls below a kernel was compiled five times, and each had a
 wrapper for Python that nobody calls. Here only the kernel that Python calls becomes machine code. What it calls, with
-NumPy's functions, stays LLVM code that is linked into it: a *part*. That halves the time of compiling.
+NumPy's functions, stays LLVM code that is linked into it: a *part*. That saves a third of the time of compiling.
 
 Only kernels of this package and what they call change; other users of Numba in a process don't notice. This relies on
 private names of Numba, so tests/kernels/test_parts.py covers them.
