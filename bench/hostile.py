@@ -8,8 +8,9 @@ It starts `cocite serve` on loopback and measures its capacity: questions a seco
 page. An honest client then asks a tenth of that, first alone, then beside hostile clients, then alone again. Hostile
 clients send three times the capacity of expensive questions, and beside them idle and slow connections, huge requests,
 HEAD and pipelined requests. Every kind of client has an address of its own (127.0.0.2 and on: Linux). Hostile clients
-are another process, of a lower priority: they stand for other machines. What they take from the server's cores shows
-beside a burner: a process that uses as much processor time and never talks to the server. Give it the whole machine.
+are another process, of a lower priority, since in practice they are other machines. What they take
+from the server's cores shows beside a burner: a process that uses as much processor time and never talks to the
+server. Give it the whole machine.
 """
 
 from __future__ import annotations

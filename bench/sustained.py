@@ -5,7 +5,7 @@
 
 The store is copied first. New pages are lists of 20 links, taken from all links of the store, so popular pages get
 most. Questions are about random pages that have links. First they are asked alone, then beside the writing. Memory is
-that of the server without its compaction, which is a process of its own, and of which the maximum is given. At the end
+that of the server. Compaction is a process of its own: its maximum is shown beside. At the end
 the store must have every page that was acknowledged.
 """
 

@@ -43,6 +43,13 @@ class DocSite:
             if not path.is_symlink() and not any(re.fullmatch(pattern, name) for pattern in self.contents):
                 yield path
 
+    def content(self, path: Path) -> HTMLTree:
+        """A page without its navigation."""
+        page = tree(path)
+        for node in page.body.query_selector_all(self.navigation):
+            node.decompose()
+        return page
+
 
 def tree(path: Path) -> HTMLTree:
     """A page as a tree."""
@@ -159,11 +166,8 @@ def prepare(name: str, root: Path) -> tuple[Path, str, Judgements]:
     for path in site.pages(source):
         inside = path.relative_to(source).as_posix()
         if not (cleaned / inside).exists():
-            page = tree(path)
-            for node in page.body.query_selector_all(site.navigation):
-                node.decompose()
             (cleaned / inside).parent.mkdir(parents=True, exist_ok=True)
-            (cleaned / inside).write_text(str(page), encoding="utf-8")
+            (cleaned / inside).write_text(str(site.content(path)), encoding="utf-8")
         if inside in sections:
             members[sections[inside]].append(page_of(site.base + inside))
     judgements = Judgements()

@@ -3,10 +3,10 @@
     python -m research.held_out_links [FOLDER] [--only wikispeedia]... [--queries 1000] [-m METHOD]...
 
 Wikispeedia's articles and Debian's documentation (`research/doc_sites.py`) are written as notes in Markdown, with
-[[wiki links]] where the authors linked. Of each note with at least five links a tenth, at least one, is left out with
-its words, chosen by hash. Right are the notes that these led to. Candidates are all notes that the note doesn't link
-to. recall@10 is the part of the left-out links among the first ten. Differences from `auto` are tested by Wilcoxon's
-signed ranks over notes, corrected by Holm's method.
+[[wiki links]] where the authors linked. From each note with at least five links a tenth, at least one, is taken out
+with its words, chosen by hash. Right are the notes that these led to. Candidates are all notes that the note doesn't
+link to. recall@10 is the part of these among the first ten. Differences from `auto` are tested by Wilcoxon's signed
+ranks over notes, corrected by Holm's method.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cocite.sources.records import ReadReport
 from cocite.web import Web
 from cocite.words.search import renew_search
 from research import datasets, rivals
-from research.doc_sites import SITES, DocSite, fetch, target, tree
+from research.doc_sites import SITES, DocSite, fetch, target
 from research.see_also import DOCS, LINE_TAGS
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -78,11 +78,9 @@ def notes_of_site(site: DocSite, folder: Path) -> dict[str, Note]:
     """The pages of a documentation site."""
     found: dict[str, Note] = {}
     for path in site.pages(folder):
-        page, parsed = path.relative_to(folder).as_posix(), tree(path)
-        for node in parsed.body.query_selector_all(site.navigation):
-            node.decompose()
+        page = path.relative_to(folder).as_posix()
         writer = NoteWriter(page)
-        writer.walk(parsed.body)
+        writer.walk(site.content(path).body)
         found[note_name(page)] = writer.texts, writer.links
     return found
 

@@ -29,7 +29,7 @@ from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import rivals
 from research.datasets import some_queries
-from research.doc_sites import SITES, DocSite, fetch, target, tree
+from research.doc_sites import SITES, DocSite, fetch, target
 from research.quality import details, tests
 
 ROOT = Path(__file__).parents[1]
@@ -89,11 +89,9 @@ def write_dump(site: DocSite, folder: Path, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write(HEAD.format(base=site.base))
         for page in site.pages(folder):
-            name, parsed = page.relative_to(folder).as_posix(), tree(page)
-            for node in parsed.body.query_selector_all(site.navigation):
-                node.decompose()
+            name = page.relative_to(folder).as_posix()
             wiki = Wikitext(name)
-            wiki.walk(parsed.body)
+            wiki.walk(site.content(page).body)
             text = "".join(mark for mark in wiki.text() if mark.isprintable() or mark == "\n")
             file.write(PAGE.format(title=escape(name.removesuffix(".html")), text=escape(text)))
         file.write("</mediawiki>\n")

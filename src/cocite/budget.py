@@ -24,9 +24,8 @@ NO_LIMIT: NDArray[np.int64] = np.array([0, NOT_LIMITED], np.int64)
 Budget = NDArray[np.int64]
 LINKS_PER_SECOND = 2_000_000
 """Links that a question may read for each second of its time limit; a walk reads 1 to 5 million a second."""
-
-
 STEP_ASIDE_EVERY_SECONDS, STEP_ASIDE_SECONDS = 0.002, 0.0001
+"""How often a thread lets others go first, and how long it sleeps."""
 
 
 class _Own(threading.local):

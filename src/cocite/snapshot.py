@@ -119,7 +119,7 @@ class Snapshot(Web):
         """What doesn't match its checksum: arrays, and side data by name. Damaged parts are closed.
 
         Reading all bytes may take long: it sleeps `pause` times as long as it reads. Files that another snapshot has
-        open as well are left out.
+        open as well are skipped.
         """
         graph, last = self.graph, [time.monotonic()]
 

@@ -60,7 +60,7 @@ class SideData:
     def whole(self, max_bytes: int | None = None, known: Set[FileMark] = frozenset()) -> bool:
         """Whether its other files are as written: sizes always, contents unless they have more than `max_bytes`.
 
-        Files that are `known` are left out.
+        Files that are `known` are skipped.
         """
         total = sum(size for size, _ in self.files.values())
         for name, (size, expected) in self.files.items():
@@ -322,7 +322,7 @@ def faults_of_sides(
 ) -> Iterator[tuple[str, str]]:
     """Damaged side data, and what is wrong; stale ones are not faults. `rest` is called before each.
 
-    Files that are `known` are left out.
+    Files that are `known` are skipped.
     """
     for file in sorted((graph.path / FOLDER).glob("*.json")):
         rest()

@@ -19,7 +19,7 @@ MAX_REMEMBERED_REQUEST_BYTES = 4096
 MAX_SHARE = 8
 """One reply may take 1/8 of the cache."""
 MAX_ASKED_AGAIN = 200
-"""Requests that came again, of which the latest are known."""
+"""The latest requests that came again; others are forgotten."""
 
 
 class AnswerKeys(NamedTuple):

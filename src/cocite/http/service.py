@@ -261,7 +261,7 @@ class Service:
             task.exception()  # marks it as retrieved, if nobody waits for it any more
 
     def warming(self) -> Callable[[Snapshot], None]:
-        """A function that asks a new snapshot what was asked last; at the start, the default questions.
+        """A function that asks a new snapshot the latest questions; at the start, the default ones.
 
         Requests that came again are answered from the cache after the switch, too: their answers are made anew before.
         A commit comes every second or so, and needs no more than these.

@@ -60,7 +60,7 @@ def some_of(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Keys:
 
 
 def learn_pieces(keys: Keys) -> NDArray[np.uint64]:
-    """The pieces for names like these, in the order in which a store has them."""
+    """The pieces for names like these, in the order of a store."""
     pieces, symbols = NO_PIECES, np.empty(len(keys[0]) + len(keys[1]), np.int32)
     for left in range(ROUNDS, -1, -1):
         found = symbols[: name_codec.split_names(*keys, without_codes(pieces), symbols)]

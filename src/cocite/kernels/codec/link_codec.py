@@ -32,7 +32,7 @@ NO_PAGE = 0xFFFFFFFF
 MAX_LINK_BITS = 108  # of a link with its attributes, damaged or not: 64 + 44
 
 
-# An entry of the table by which links are decoded has the bits of the code, from bit LOW_BITS on the low bits of the
+# An entry of the table that decodes links has the bits of the code, from bit LOW_BITS on the low bits of the
 # distance, from bit LAST_BIT on the last bit of the link, counted from 0, and then single bits.
 LOW_BITS, LAST_BIT, CHANGES, RARE, FROM_PAGE, ONE_MORE, DOWN = 8, 16, 22, 23, 24, 30, 31
 
