@@ -51,8 +51,8 @@ def compile_all() -> None:
         add_module(self, module)
 
     CPUCodeLibrary.add_ir_module = add_and_count
-    with event.install_listener("numba:compile", Listener()):
-        compile_answers()
+    with event.install_listener("numba:compile", Listener()), tempfile.TemporaryDirectory() as folder:
+        compile_answers(Path(folder))
     for name, spent in seconds.most_common():
         print(f"{name}\t{functions[name]}\t{instructions[name]}\t{spent:.2f}")
     print(f"all\t{functions.total()}\t{instructions.total()}\t{time.process_time() - began:.2f}")

@@ -2,7 +2,8 @@
 
 Numba compiles a kernel when it is first called, for the types of its arguments, and caches it on disk. It compiles one
 kernel at a time in a process, so two processes share the work. A first build also starts a second process, which
-compiles what the build needs last and what the first answer needs, by calling it with empty arrays.
+compiles what the build needs last and what the first answer needs, by calling it with empty arrays. Where the first
+process waits for that answer, it compiles part of it.
 """
 
 from __future__ import annotations
@@ -40,16 +41,27 @@ class SecondProcess:
 
     command: Sequence[str] = (sys.executable, "-m", "cocite.warm")
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
+        """It compiles what an answer needs, or all steps that work in a folder."""
         self.process: Popen[bytes] | None = None
-        self._arguments = arguments
+        self._arguments = ["answers"] if folder is None else ["rest", str(folder)]
+        self._claims: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self) -> None:
         """Start it, if it isn't running and there is a second core."""
         if self.process is None and (os.cpu_count() or 1) > 1:
             command = [*self.command, *self._arguments]
+            if len(self._arguments) == 1:
+                self._claims = tempfile.TemporaryDirectory(prefix="cocite-claims-")
+                command.append(self._claims.name)
             with suppress(OSError):  # in its own session, so that Ctrl-C reaches it only through the first process
                 self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, start_new_session=True)
+
+    def share(self) -> None:
+        """Compile here what an answer needs and the process hasn't begun, from the last step backwards."""
+        if self.process and self._claims:
+            for _, work in unclaimed(reversed(answer_steps()), Path(self._claims.name)):
+                work()
 
     def wait(self, compiling: Callable[[str], object] = lambda _: None) -> None:
         """Wait until it is done, or both would compile the same kernels. Calls `compiling` with each kernel's name."""
@@ -66,6 +78,8 @@ class SecondProcess:
         if self.process:
             self.process.kill()
             self.process.communicate()
+        if self._claims:
+            self._claims.cleanup()
 
 
 def warm(progress: Progress) -> None:
@@ -73,7 +87,7 @@ def warm(progress: Progress) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="cocite-warm-") as folder,
         SecondProcess() as answers,
-        SecondProcess(folder) as others,
+        SecondProcess(Path(folder)) as others,
     ):
         answers.start()
         (name, build), *rest = steps(Path(folder))
@@ -241,14 +255,12 @@ def tiny_web() -> Iterator[dict[str, Any]]:
     yield {"url": "https://moved2.example/", "redirect": "https://moved.example/"}
 
 
-def compile_answers() -> None:
-    """Call what a build needs last, and what an answer and a look-up need, with empty arrays like a mapped store's."""
+def answer_steps() -> list[Step]:
+    """Call what a build needs last, and what an answer needs, with empty arrays like a mapped store's."""
     import numpy as np
 
     from cocite.errors import CociteError
     from cocite.graph.build.derive import near_duplicate_groups
-    from cocite.kernels.codec.look_up import find_key
-    from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
     from cocite.operations import DEFAULT_METHOD
     from cocite.related.methods import method
     from cocite.related.neighbourhood.scores import NO_TIES, Scores
@@ -256,15 +268,30 @@ def compile_answers() -> None:
 
     web = empty_web()
     graph, chosen, nothing = web.graph, method(DEFAULT_METHOD), Scores(NO_PAGES, NO_TIES, [0], NO_PAGES)
-    near_duplicate_groups(graph.out, graph.into)
-    for work in (
-        lambda: chosen.relate(web, [0]),
-        lambda: list(nothing.ranked(graph.in_degree, order=graph.order)),
-        lambda: chosen.explain(web, nothing, np.zeros(1, np.uint32)),
-    ):
+
+    def related() -> None:
         with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows
-            work()
+            chosen.relate(web, [0])
+
+    return [
+        ("near-duplicates", lambda: near_duplicate_groups(graph.out, graph.into)),
+        ("related pages", related),
+        ("the best pages", lambda: list(nothing.ranked(graph.in_degree, order=graph.order))),
+        ("reasons", lambda: chosen.explain(web, nothing, np.zeros(1, np.uint32))),
+    ]
+
+
+def compile_answers(folder: Path) -> None:
+    """Take the steps of an answer from the first one on, while another process may take them from the last one."""
+    import numpy as np
+
+    from cocite.kernels.codec.look_up import find_key
+    from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
+
+    for _, work in unclaimed(answer_steps(), folder):
+        work()
     print("ready", flush=True)
+    graph = empty_web().graph
     find_key(graph.names.index, graph.array("page.kind"), np.empty(MAX_KEY_BYTES, np.uint8))
 
 
@@ -298,4 +325,4 @@ if __name__ == "__main__":
     from cocite.kernels.jit import watch
 
     with watch(lambda kernel: print(kernel, flush=True)):
-        compile_rest(Path(sys.argv[1])) if len(sys.argv) > 1 else compile_answers()
+        {"answers": compile_answers, "rest": compile_rest}[sys.argv[1]](Path(sys.argv[2]))

@@ -81,7 +81,7 @@ def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
     make(place / "web.cocite", [Page("https://a.example/", links=many), Page("https://z.example/", links=many)])
     assert len(cocite.open(place / "web.cocite").related("b.example"))
     needed = [set(loop.signatures) for loop in loops]
-    compile_answers()
+    compile_answers(place)
     for loop, types in zip(loops, needed, strict=True):
         assert not types or set(loop.signatures) == types, loop  # none: words, of which this web has none
 

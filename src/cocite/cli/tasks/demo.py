@@ -67,6 +67,7 @@ class Demo(Task):
                 web = Web(graph.path)
                 # This process compiles looking up and counts words while the second compiles the rest.
                 _ = graph.get(WELL_KNOWN[0]), web.vectors
+                second.share()
                 second.wait(stages.compile)
         lists = sum(entry["records"] for entry in graph.manifest["sources"])
         counts = f"{count(lists, 'list')}, {count(len(graph.links), 'link')} to {count(graph.pages - lists, 'page')}"
