@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from cocite.errors import BadStore, CociteError
-from cocite.graph.layers import Layer, LayeredArrays
+from cocite.graph.changes.layers import Layer, LayeredArrays
 from cocite.graph.side import FOLDER, faults_of_sides, files_of_sides
 from cocite.web import Web
 

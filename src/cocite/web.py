@@ -56,7 +56,7 @@ class Web:
         """The web of the captures up to a date, such as 2009-06; this one without a date. Raises BadParameter."""
         if not date:
             return self
-        from cocite.graph.dates import day_of, graph_of_day
+        from cocite.graph.changes.dates import day_of, graph_of_day
         from cocite.pages.date import seconds
 
         history, index = day_of(self.graph, seconds("as_of", date, last=True))
@@ -78,7 +78,7 @@ class Web:
     @cached_property
     def dates(self) -> list[str]:
         """The days of captures, ascending, if the store keeps its history."""
-        from cocite.graph.history import history_of
+        from cocite.graph.changes.history import history_of
 
         history = history_of(self.graph)
         return [] if history is None else history.dates

@@ -18,9 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from cocite.graph import dates
 from cocite.graph.build import maintain, merge_layers
-from cocite.graph.history import history_of
+from cocite.graph.changes import dates
+from cocite.graph.changes.history import history_of
 from cocite.graph.store import Graph
 from cocite.http import writer, writes
 from cocite.http.writes import COMPACTING

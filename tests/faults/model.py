@@ -15,9 +15,9 @@ from typing import Any
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import TYPE_OF
+from cocite.graph.changes.layers import LayeredArrays
 from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
-from cocite.graph.layers import LayeredArrays
 from cocite.graph.store import Graph
 from cocite.related.ranks import rank
 from cocite.words.keywords import open_keywords

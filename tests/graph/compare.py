@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.build import derive
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.names import encode_key
-from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
 from tests.graph.naive import Naive, NaiveLink, fingerprint

@@ -15,9 +15,9 @@ from cocite.errors import UnknownPage
 from cocite.graph import generation
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.number import look_up_arrays
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.check import check, count_twins
 from cocite.graph.clicks import add_clicks, open_clicks
-from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.operations.store.check import Check
 from cocite.sources.clicks import Trail

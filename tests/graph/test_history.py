@@ -13,15 +13,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, BadSource, BadStore, UnknownPage
-from cocite.graph import dates as kept_dates
-from cocite.graph import history as history_module
 from cocite.graph.arrays import Arrays
 from cocite.graph.build import captures as captures_module
 from cocite.graph.build import name_pieces
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.passes import BuildOptions, Past, build_in_memory
+from cocite.graph.changes import dates as kept_dates
+from cocite.graph.changes import history as history_module
+from cocite.graph.changes.history import MAX_DAY, CaptureHistory, history_of
 from cocite.graph.check import check
-from cocite.graph.history import MAX_DAY, CaptureHistory, history_of
 from cocite.graph.store import Graph
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web

@@ -13,9 +13,9 @@ import pytest
 from cocite.errors import BadStore
 from cocite.graph.build import merge_layers
 from cocite.graph.build.maintain import compact, remove, rewrite
+from cocite.graph.changes.layers import Layer, LayeredArrays, layer_bytes
 from cocite.graph.check import check
 from cocite.graph.generation import read_current, read_pointer
-from cocite.graph.layers import Layer, LayeredArrays, layer_bytes
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
 from cocite.graph.store import Graph
 from cocite.sources.records import ReadReport

@@ -89,7 +89,7 @@ class Arrays(dict[str, NDArray[Any]]):
     @staticmethod
     def open(path: Path, expected: str = "") -> "Arrays":
         """Map the current generation of a store, with its layers; fail if its id is not the `expected` one."""
-        from cocite.graph.layers import Layer, LayeredArrays
+        from cocite.graph.changes.layers import Layer, LayeredArrays
 
         while True:
             folder, manifest, names = read_pointer(path)

@@ -21,11 +21,11 @@ from cocite.graph.build import derive as build_derive
 from cocite.graph.build.derive import derive
 from cocite.graph.build.number import look_up_arrays
 from cocite.graph.build.scratch import Workers
+from cocite.graph.changes.history import history_of
+from cocite.graph.changes.layers import Layer, LayeredArrays, check_lengths
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import Progress, changed_arrays, map_array, no_progress, read_current
-from cocite.graph.history import history_of
 from cocite.graph.huffman import MAX_CODE_BITS
-from cocite.graph.layers import Layer, LayeredArrays, check_lengths
-from cocite.graph.removed import RemovedPages
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.kernels.codec import name_codec

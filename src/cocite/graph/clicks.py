@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore
 from cocite.graph.arrays import GONE, rows_of
+from cocite.graph.changes.layers import layers_since, pages_in
 from cocite.graph.generation import digest
-from cocite.graph.layers import layers_since, pages_in
 from cocite.graph.side import FOLDER, SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query

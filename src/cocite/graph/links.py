@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from cocite.budget import current
 from cocite.graph.arrays import PER_BASE, Arrays, rows_of
+from cocite.graph.changes.layers import LayeredArrays
 from cocite.graph.huffman import Code
-from cocite.graph.layers import LayeredArrays
 from cocite.kernels.build.parents import StoredParents
 from cocite.kernels.codec.attributes import all_blocks, all_flags
 from cocite.kernels.codec.link_codec import link_table

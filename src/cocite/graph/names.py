@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
 from cocite.graph.arrays import GONE, Arrays, rows_of
+from cocite.graph.changes.layers import Layer, LayeredArrays
 from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
-from cocite.graph.layers import Layer, LayeredArrays
 from cocite.graph.texts import text_column
 from cocite.kernels.addresses.canonical import rule_tables
 from cocite.kernels.addresses.xxh64 import fingerprint_of

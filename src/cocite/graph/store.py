@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, CociteError
 from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays, rows_of
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.links import GraphLinks, OutLinks
 from cocite.graph.names import PageNames
-from cocite.graph.removed import RemovedPages
 from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.codec.look_up import find_position

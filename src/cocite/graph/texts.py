@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, Arrays, rows_of
+from cocite.graph.changes.layers import LayeredArrays, layers_since, pages_in
 from cocite.graph.generation import Writer
-from cocite.graph.layers import LayeredArrays, layers_since, pages_in
 
 FRAME_BYTES = 16 << 10  # text per frame: small enough that reading one title costs some 20 µs
 MAX_FRAME_BYTES = 1 << 30

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import Arrays
-from cocite.graph.layers import Layer, LayeredArrays, layers_since, pages_in
+from cocite.graph.changes.layers import Layer, LayeredArrays, layers_since, pages_in
 from cocite.graph.store import Graph
 from cocite.words.documents import LinkTexts, texts_of_some
 

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from cocite.graph.build.passes import BuildOptions, Past, build_in_memory
-from cocite.graph.history import CaptureHistory
+from cocite.graph.changes.history import CaptureHistory
 from cocite.graph.store import Graph
 from cocite.related import methods
 from cocite.results.ask import Question, ask

@@ -10,8 +10,8 @@ import pytest
 from cocite.graph.build.commit import with_layer
 from cocite.graph.build.maintain import make_change
 from cocite.graph.build.passes import BuildOptions
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.names import encode_key
-from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.address import parse
 from cocite.related import methods

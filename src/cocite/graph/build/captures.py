@@ -23,8 +23,7 @@ from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, STORED, LinkColumns, RecordColumns
 from cocite.graph.build.sort_links import Buckets, starts_of
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
-from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
-from cocite.graph.history import (
+from cocite.graph.changes.history import (
     CHUNK_PAGES,
     NAME_ARRAYS,
     CaptureHistory,
@@ -32,6 +31,7 @@ from cocite.graph.history import (
     as_date,
     store_links,
 )
+from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.huffman import Code, limited_lengths
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter

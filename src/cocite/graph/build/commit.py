@@ -29,12 +29,12 @@ from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns, Workers
 from cocite.graph.build.sort_links import LinkSorter, starts_of
 from cocite.graph.build.spill import RECORD_TEXTS, Spill
+from cocite.graph.changes.layers import NONE, PAGE_FACTS, Layer, LayeredArrays
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, digest, no_progress
 from cocite.graph.huffman import Code
-from cocite.graph.layers import NONE, PAGE_FACTS, Layer, LayeredArrays
 from cocite.graph.links import LinkRows
 from cocite.graph.names import Keys, codes_of
-from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
 from cocite.kernels.codec import link_codec, name_codec

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.build import derive
 from cocite.graph.build.derive import verify
-from cocite.graph.layers import NONE
+from cocite.graph.changes.layers import NONE
 from cocite.graph.store import Graph
 from cocite.kernels.build import near_duplicates, parents
 

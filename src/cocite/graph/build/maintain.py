@@ -35,11 +35,11 @@ from cocite.graph.build.scratch import (
 )
 from cocite.graph.build.sort_links import SKIP_CAUSES, starts_of
 from cocite.graph.build.spill import Spill
+from cocite.graph.changes.history import history_of
+from cocite.graph.changes.layers import LayeredArrays, layer_bytes
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.clicks import renew_clicks
 from cocite.graph.generation import Progress, no_progress, remove_leftovers
-from cocite.graph.history import history_of
-from cocite.graph.layers import LayeredArrays, layer_bytes
-from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.address import parse_query

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from cocite.graph.build import derive
 from cocite.graph.build.commit import Columns, encoded_lists, encoded_names, out_arrays
 from cocite.graph.build.spill import RECORD_TEXTS
+from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in
 from cocite.graph.generation import MemoryWriter
-from cocite.graph.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter, text_column
 from cocite.kernels.codec.look_up import find_position

@@ -38,9 +38,9 @@ from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import ScratchSpace, Workers, affordable_memory
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
+from cocite.graph.changes.history import CaptureHistory
+from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
-from cocite.graph.history import CaptureHistory
-from cocite.graph.removed import RemovedPages
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
 from cocite.sources.folders import walk_files

@@ -13,8 +13,8 @@ from pathlib import Path
 from cocite.budget import NO_LIMIT, limited
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.arrays import IN_MEMORY
+from cocite.graph.changes.history import CaptureHistory, history_of
 from cocite.graph.generation import DATES, Progress, digest, kept_dates, no_progress, remove_dates
-from cocite.graph.history import CaptureHistory, history_of
 from cocite.graph.side import only_one
 from cocite.graph.store import Graph
 

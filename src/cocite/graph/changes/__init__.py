@@ -1,0 +1,1 @@
+"""How a store changes: layers on the base, pages removed for good, and the captures of earlier days."""
