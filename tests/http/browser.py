@@ -93,12 +93,14 @@ def chromium() -> str:
 
 @contextmanager
 def driving() -> Iterator[Any]:
-    """Playwright. It holds the event loop of this thread meanwhile, so it is not kept longer."""
+    """Playwright. It holds the event loop of this thread meanwhile, so it is not kept longer, whatever happens."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     playwright = api.sync_playwright().start()
-    yield playwright
-    with ended_after(MAX_SECONDS):
-        playwright.stop()
+    try:
+        yield playwright
+    finally:  # a browser that doesn't start in time would else fail every later test that runs an event loop
+        with ended_after(MAX_SECONDS):
+            playwright.stop()
 
 
 @contextmanager
@@ -107,8 +109,10 @@ def browsing() -> Iterator[Any]:
     where = chromium()
     with driving() as playwright:
         browser = playwright.chromium.launch(executable_path=where, args=ARGUMENTS, timeout=2 * PATIENCE)
-        yield browser
-        closed(browser)
+        try:
+            yield browser
+        finally:
+            closed(browser)
 
 
 def closed(what: Any) -> None:
