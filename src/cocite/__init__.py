@@ -23,7 +23,7 @@ from cocite.errors import (
 if TYPE_CHECKING:
     from cocite.python import build, open
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BadAddress", "BadParameter", "BadSource", "BadStore", "CociteError", "UnknownMethod", "UnknownPage", "UnknownWord",
     "build", "open",
