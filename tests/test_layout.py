@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "system", "budget", "log", "text", "parameters", "plugins", "registry", "pages", "sources", "kernels",
+    "errors", "system", "processes", "budget", "log", "text", "parameters", "plugins", "registry", "pages", "sources", "kernels",
     "graph", "words",
     "related.ranks", "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot",
     "results", "evaluate", "site", "spark", "operations", "warm", "serving", "front ends", "sample", "__main__",

@@ -140,5 +140,5 @@ def test_processes_relate_pages_alike() -> None:
     pages = [Page(f"https://a.example/{n}", text=" ".join(words[n : n + 30])) for n in range(12)]
     relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 3)
     every = list(range(len(pages)))
-    assert list(in_chunks(relater.lists, every, "relating", 0, 2, lambda *_: None)) == relater.lists(every)
+    assert in_chunks(relater.lists, every, "relating", 0, 2, lambda *_: None) == relater.lists(every)
     assert all(relater.lists(every))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations.declare import Operation
-from cocite.operations.shared import ADDRESS_BOUNDS
+from cocite.operations.shared import MAX_ADDRESS_LENGTH as MAX_ADDRESS_LENGTH
 from cocite.parameters import MAX_NUMBER, SERVERS, Parameter, parameters_of, parse
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Op = TypeVar("Op", bound=Operation)
 MAX_ADDRESSES = 50
-MAX_ADDRESS_LENGTH = ADDRESS_BOUNDS["max_length"]
 DEFAULT_FACTOR, ALWAYS_ALLOWED = 4, 200  # a whole number may be this many times its default, and this large in any case
 FREE_NUMBERS = frozenset({"seed", "stop_degree"})  # numbers that cost nothing however large
 

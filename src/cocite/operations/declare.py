@@ -145,13 +145,9 @@ def _declared_in(module: str) -> dict[str, type[Operation]]:
     return {each.about.name: each for each in declared if "about" in vars(each)}
 
 
+@cache
 def parameters_on(cls: Any, surface: str) -> tuple[tuple[str, Parameter], ...]:
     """The parameters of an operation that a surface has, as it names and bounds them, each with the field's name."""
-    return _parameters_on(cls, surface)
-
-
-@cache
-def _parameters_on(cls: type, surface: str) -> tuple[tuple[str, Parameter], ...]:
     own = vars(cls).get("__annotations__", {})  # first, then those that it inherits
     found = sorted(parameters_of(cls), key=lambda each: each.name not in own)
     return tuple((each.name, shown) for each in found if (shown := each.for_surface(surface)) is not None)
@@ -160,7 +156,8 @@ def _parameters_on(cls: type, surface: str) -> tuple[tuple[str, Parameter], ...]
 def make(cls: type[Op], surface: str, given: Mapping[str, Any], **fields: Any) -> Op:
     """An operation from parameters as a surface names them, and further fields; raises BadParameter."""
     left, values = dict(given), fields
-    for field, each in parameters_on(cls, surface):
+    declared = parameters_on(cls, surface)  # type: ignore[arg-type] # mypy: dataclasses can't be hashed
+    for field, each in declared:
         if each.name in left:
             values[field] = each.check(left.pop(each.name))
         if each.required and not values.get(field, ""):
@@ -168,6 +165,6 @@ def make(cls: type[Op], surface: str, given: Mapping[str, Any], **fields: Any) -
         if field not in values and each.default is not None and each.default != getattr(cls, field):
             values[field] = each.default
     if left:
-        names = ", ".join(each.name for _, each in parameters_on(cls, surface)) or "none"
+        names = ", ".join(each.name for _, each in declared) or "none"
         raise BadParameter(f"Unknown parameter {next(iter(left))!r:.100}. Available: {names}")
     return cls(**values).on_surface(surface)

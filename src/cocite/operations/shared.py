@@ -1,5 +1,6 @@
 """Parameters that several operations have, with the bounds of each surface."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from cocite.operations import DEFAULT_METHOD
@@ -9,70 +10,56 @@ from cocite.parameters import parameter
 MAX_RESULTS = 100_000
 MAX_METHOD_LENGTH = 1 << 28  # with the lists of pages that it takes, such as those of a file
 MAX_PAGES = 1000
-ADDRESS_BOUNDS = {"max_length": 4096}
-TEXT_BOUNDS = {"max_length": 1000}
-SEVERAL_ADDRESSES: dict[str, dict[str, Any]] = {
-    "http": {**ADDRESS_BOUNDS, "max_items": 50},
-    "mcp": {**ADDRESS_BOUNDS, "max_items": 20},
-}
+MAX_ADDRESS_LENGTH = 4096
+TEXT: dict[str, dict[str, Any]] = {surface: {"max_length": 1000} for surface in ("http", "mcp")}
+ADDRESS: dict[str, dict[str, Any]] = {surface: {"max_length": MAX_ADDRESS_LENGTH} for surface in ("http", "mcp")}
+ADDRESSES = {surface: ADDRESS[surface] | {"max_items": most} for surface, most in (("http", 50), ("mcp", 20))}
+"""Bounds of a text, of an address, and of a list of addresses that strangers send."""
 ADDRESS_HELP = "Address of a page, in any spelling"
-ADDRESSES_HELP = f"{ADDRESS_HELP}; with several, pages related to all of them"
 
 
-def urls(help: str = ADDRESSES_HELP, required: bool = True, python: str = "pages") -> Any:
+def named(bounds: Mapping[str, Mapping[str, Any]] = {}, **names: str) -> dict[str, dict[str, Any]]:
+    """What surfaces call a parameter, and its bounds there."""
+    of_name = {surface: {"name": name} for surface, name in names.items()}
+    return {each: {**bounds.get(each, {}), **of_name.get(each, {})} for each in (*bounds, *names)}
+
+
+def urls(
+    help: str = f"{ADDRESS_HELP}; with several, pages related to all of them", required: bool = True,
+    python: str = "pages",
+) -> Any:  # fmt: skip
     """The pages that a question is about."""
-    http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]
+    on_servers = {surface: bounds | {"required": True} for surface, bounds in ADDRESSES.items()}
     return parameter(
         (), help, metavar="URL", positional=True, required=required, max_items=MAX_PAGES, example=["nytimes.com"],
-        on={
-            "http": {**http, "name": "url", "required": True},
-            "mcp": {**mcp, "required": True},
-            "python": {"name": python},
-        },
+        on=named(on_servers, http="url", python=python),
     )  # fmt: skip
 
 
-def url(help: str = ADDRESS_HELP) -> Any:
+def url() -> Any:
     """The one page that a question is about."""
-    return parameter(
-        "", help, metavar="URL", positional=True, required=True, example="nytimes.com",
-        on={"http": ADDRESS_BOUNDS, "mcp": ADDRESS_BOUNDS},
-    )  # fmt: skip
+    return parameter("", ADDRESS_HELP, metavar="URL", positional=True, required=True, example="nytimes.com", on=ADDRESS)
 
 
 def some_pages(help: str, maximum: int = MAX_PAGES) -> Any:
     """Pages beside the words of a topic."""
-    return parameter(
-        (), help, metavar="URL", max_items=maximum,
-        on={
-            "cli": {"name": "page"},
-            "http": {**SEVERAL_ADDRESSES["http"], "name": "url"},
-            "mcp": SEVERAL_ADDRESSES["mcp"],
-            "python": {"name": "pages"},
-        },
-    )  # fmt: skip
+    on = named(ADDRESSES, cli="page", http="url", python="pages")
+    return parameter((), help, metavar="URL", max_items=maximum, on=on)
 
 
 def topic() -> Any:
     """The words that a root set is found by."""
     return parameter(
         "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
-        example="password manager", on={"http": {"name": "q", **TEXT_BOUNDS}, "mcp": TEXT_BOUNDS},
+        example="password manager", on=named(TEXT, http="q"),
     )  # fmt: skip
 
 
 def exclude() -> Any:
     """Pages that results should be unlike."""
-    http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]
     return parameter(
         (), "Exclude this page and pages closer to it than to the query; may be repeated", metavar="URL",
-        max_items=MAX_PAGES,
-        on={
-            "cli": {"name": "not", "flags": ("--not",)},
-            "http": {**http, "name": "not"},
-            "mcp": {**mcp, "name": "not_urls"},
-            "python": {"name": "unwanted"},
-        },
+        max_items=MAX_PAGES, on=named(ADDRESSES, cli="not", http="not", mcp="not_urls", python="unwanted"),
     )  # fmt: skip
 
 
@@ -85,7 +72,7 @@ def method(
     return parameter(
         default, help, max_length=MAX_METHOD_LENGTH, **{
             "metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion", "calls": True,
-            "on": {"http": TEXT_BOUNDS, "mcp": TEXT_BOUNDS}, **about,
+            "on": TEXT, **about,
         },
     )  # fmt: skip
 

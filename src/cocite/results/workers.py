@@ -1,7 +1,6 @@
 """Results for parts of a batch: page by page in several processes, or all pairs of pages at once.
 
-The processes map the same store, so they share its memory. Only the main process handles Ctrl-C; when it stops or is
-killed, the others end.
+The processes map the same store, so they share its memory.
 
 All pairs at once is for integrated similarity, and takes minutes where page by page takes hours. It considers fewer
 candidates: `neighbourhood/all_alike.py` lists its limits. The parameters `candidates`, `reach`, `postings` and `alike`
@@ -9,20 +8,20 @@ apply to single queries only.
 """
 
 import os
-import threading
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import chain, islice
-from multiprocessing import get_context, parent_process
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore, CociteError
 from cocite.graph.generation import Progress
+from cocite.processes import in_processes
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.integrated import Params as IntegratedParams
@@ -30,7 +29,6 @@ from cocite.related.neighbourhood.all_alike import all_alike
 from cocite.related.neighbourhood.page_similarity import counted_links, likeness_of
 from cocite.related.neighbourhood.scores import Scores
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
-from cocite.system import interrupts_blocked
 from cocite.web import Web
 
 CHUNK_PAGES, CHUNK_RESULTS = 4096, 1 << 22
@@ -53,7 +51,8 @@ PartPages = list[tuple[int, NDArray[np.uint32]]]
 """Numbers of parts, with their pages."""
 
 
-class BatchTask(NamedTuple):
+@dataclass(frozen=True)
+class BatchTask:
     """What every process of a batch needs."""
 
     store: Path
@@ -62,35 +61,30 @@ class BatchTask(NamedTuple):
     k: int
     filters: Filters
 
+    @cached_property
+    def opened(self) -> tuple[Web, Method]:
+        """The store, checked to be the generation with which the batch began, and the method."""
+        web, method = Web(self.store), method_of(self.call)
+        if str(web.graph.manifest["id"]) != self.generation:
+            raise BadStore(f"{self.store} was changed by another command: start the batch again, in another place")
+        return web, method
+
+    def answer(self, pages: NDArray[np.uint32]) -> BatchPart:
+        """The results for some pages."""
+        return answer(*self.opened, pages, self.k, self.filters)
+
 
 def answer_parts(task: BatchTask, parts: PartPages, processes: int | None) -> Generator[tuple[int, BatchPart]]:
     """The results of every part, in order of completion."""
     count = min(processes or os.cpu_count() or 1, len(parts))
-    if count == 1:
-        opened = open_task(task)
-        yield from ((i, answer(*opened, pages, task.k, task.filters)) for i, pages in parts)
-        return
-    waiting, context = iter(parts), get_context("spawn")
-    stop = context.RawValue("b", 0)  # without a lock, which a killed process might hold
-    pool = ProcessPoolExecutor(count, context, _watch_in_background, (stop,))
-    running: dict[Future[BatchPart], int] = {}
     try:
-        while True:
-            with interrupts_blocked():
-                for i, pages in islice(waiting, 2 * count - len(running)):
-                    running[pool.submit(_answer, task, pages)] = i
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
+        for at, found in in_processes(task.answer, [pages for _, pages in parts], count):
+            yield parts[at][0], found
     except BrokenProcessPool as error:
         raise CociteError(
             "A batch process was killed, perhaps because memory ran out. Finished parts are kept: "
             "run the batch again with fewer processes."
         ) from error
-    finally:
-        stop.value = 1
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> BatchPart:
@@ -127,14 +121,6 @@ def _collect(results: Iterable[Iterable[tuple[int, float]]]) -> BatchPart:
     return BatchPart(counts, np.array(pages, np.uint32), np.array(scores, np.float64))
 
 
-def open_task(task: BatchTask) -> tuple[Web, Method]:
-    """The store, checked to be the generation with which the batch began, and the method."""
-    web, method = Web(task.store), method_of(task.call)
-    if str(web.graph.manifest["id"]) != task.generation:
-        raise BadStore(f"{task.store} was changed by another command: start the batch again, in another place")
-    return web, method
-
-
 def check_all_pairs(method: Method, pages: int) -> IntegratedParams:
     """The parameters of a method that can compare all pairs at once; raises BadParameter for other methods."""
     params = method.params
@@ -154,7 +140,7 @@ def answer_all_pairs(
     task: BatchTask, parts: PartPages, threads: int | None, progress: Progress
 ) -> Generator[tuple[int, BatchPart]]:
     """The results of every part, after comparing all pages of the store."""
-    web, method = open_task(task)
+    web, method = task.opened
     web.progress, params = progress, check_all_pairs(method, web.graph.pages)
     words = likeness_of(web, params.alpha)
     links = counted_links(web, words, params)
@@ -168,31 +154,3 @@ def answer_all_pairs(
 
     for i, pages in parts:
         yield i, _collect(best(page) for page in pages.tolist())
-
-
-# Inside a process of the pool
-
-_opened: tuple[Web, Method] | None = None
-
-
-def _watch_in_background(stop: Any) -> None:
-    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
-
-
-def _watch(stop: Any) -> None:
-    """End this process when nobody needs its result.
-
-    The pool would wait for the current part, and forever if a killed process held the lock of the queue. Without this,
-    the process would also outlive a killed parent.
-    """
-    parent = parent_process()
-    assert parent is not None
-    while parent.is_alive() and not stop.value:
-        parent.join(0.1)
-    os._exit(1)
-
-
-def _answer(task: BatchTask, pages: NDArray[np.uint32]) -> BatchPart:
-    global _opened
-    _opened = _opened or open_task(task)
-    return answer(*_opened, pages, task.k, task.filters)

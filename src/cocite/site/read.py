@@ -10,14 +10,11 @@ import hashlib
 import json
 import os
 import re
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -28,6 +25,7 @@ import zstandard
 
 from cocite import __version__
 from cocite.errors import BadSource
+from cocite.processes import in_processes
 from cocite.system import replacing, usable_cores
 
 if TYPE_CHECKING:
@@ -201,46 +199,18 @@ ReadResult = tuple[str, str, bytes | str]
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-_work: Callable[[Any], Any] | None = None  # what a process of `in_chunks` does
 
 
 def in_chunks(
     work: Callable[[list[Item]], list[Made]], items: list[Item], what: str, few: int, most: int, progress: Progress
-) -> Iterator[Made]:
-    """Yield what `work` makes of the items, in their order; of more than a `few`, in `most` processes."""
+) -> list[Made]:
+    """What `work` makes of the items, in their order; of more than a `few`, in `most` processes."""
     chunks = [items[at : at + CHUNK_PAGES] for at in range(0, len(items), CHUNK_PAGES)]
-    cores = usable_cores()
-    if len(items) <= few or cores == 1:
-        for chunk in chunks:
-            yield from work(chunk)
-            progress(what, len(chunk), len(items))
-        return
-    pool = ProcessPoolExecutor(min(cores, most), get_context("spawn"), _start_process, (work,))
-    try:
-        for chunk, future in zip(chunks, [pool.submit(_work_on, chunk) for chunk in chunks], strict=True):
-            yield from future.result()
-            progress(what, len(chunk), len(items))
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _start_process(work: Callable[[Any], Any]) -> None:
-    """Ignore Ctrl-C, which is for the parent process, and end with the parent."""
-    global _work
-    _work = work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        if parent := parent_process():
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _work_on(chunk: list[Any]) -> Any:
-    assert _work is not None
-    return _work(chunk)
+    found: dict[int, list[Made]] = {}
+    for number, made in in_processes(work, chunks, 1 if len(items) <= few else min(usable_cores(), most)):
+        found[number] = made
+        progress(what, len(chunks[number]), len(items))
+    return [each for number in sorted(found) for each in found[number]]
 
 
 def _read_some(folder: Path, base: str, paths: list[str]) -> list[ReadResult]:

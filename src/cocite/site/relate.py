@@ -107,7 +107,7 @@ def relate_site(base: str, site: ReadSite, overrides: Overrides, k: int, progres
     mark_navigation(records)
     relater, pages = Relater(Graph.from_records([*records, *aliases]), records, wishes, k, places), range(len(records))
     limits = MIN_PAGES_FOR_PROCESSES, MAX_PROCESSES
-    result.related = list(in_chunks(relater.lists, list(pages), "relating pages", *limits, progress))
+    result.related = in_chunks(relater.lists, list(pages), "relating pages", *limits, progress)
     return result
 
 

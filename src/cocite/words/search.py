@@ -4,6 +4,7 @@ A query has words and "phrases"; nothing else is syntax, so no input is an error
 between them (`node.js`, `wi-fi`, a run of Han characters) are a phrase.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, no_progress, read_current
 from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over
 from cocite.graph.store import Graph
+from cocite.processes import end_with_parent
 from cocite.system import usable_cores
 from cocite.words.changes import ChangedPages
 from cocite.words.documents import FIELDS, document, documents
@@ -34,6 +36,7 @@ from cocite.words.vectors import VECTORS
 
 OTHER_WORD_DATA = ("keywords", "relevance", "vectors")  # other side data with words of pages; the second may lag
 MEMORY_BYTES = 1 << 30  # memory to make an index, about
+INDEXING = "from cocite.words.search import index_for_parent; index_for_parent()"
 POPULARITY = 0.3  # weight of popularity, see `prior`
 MIN_HEAP_BYTES, MAX_HEAP_BYTES = 15 << 20, 1 << 30  # bounds of tantivy for what it hasn't written yet
 MIN_PROCESS_BYTES = 2 << 20  # compressed texts; an index of fewer takes less time than a process takes to start
@@ -96,13 +99,20 @@ def is_worth_a_process(graph: Graph) -> bool:
 @contextmanager
 def index_process(path: Path, memory: int) -> Iterator["subprocess.Popen[bytes]"]:
     """A process that makes the index, since both kinds take much Python. It ends with this one, or with the block."""
-    command = [sys.executable, "-P", "-m", "cocite.words.index_process", str(path.absolute()), str(memory)]
+    command = [sys.executable, "-P", "-c", INDEXING, str(path.absolute()), str(memory)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield process
     finally:
         process.kill()
         process.communicate()
+
+
+def index_for_parent() -> None:
+    """The program of that process."""
+    end_with_parent()
+    build_search(Graph(sys.argv[1]), memory=int(sys.argv[2]))
+    os._exit(0)
 
 
 def followed(kind: WordData[Any], graph: Graph, changes: dict[str, ChangedPages | None]) -> bool:

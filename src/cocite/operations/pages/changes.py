@@ -69,12 +69,12 @@ class Changes(Operation, Filters):
     url: str = shared.url()
     start: str = parameter(
         "", "The earlier date, such as 2009 or 2009-06-30: captures up to its end count", metavar="DATE",
-        max_length=40, pattern=DATE_PATTERN.replace("?$", "$"), required=True, flags=("--from",), example="2009",
-        on={"cli": {"name": "from"}, "http": {"name": "from"}, "mcp": {"name": "from"}},
+        max_length=40, pattern=DATE_PATTERN.replace("?$", "$"), required=True, example="2009",
+        on=shared.named(cli="from", http="from", mcp="from"),
     )  # fmt: skip
     end: str = parameter(
         "", "The later date; default: the newest captures", metavar="DATE", max_length=40, pattern=DATE_PATTERN,
-        flags=("--to",), on={"cli": {"name": "to"}, "http": {"name": "to"}, "mcp": {"name": "to"}},
+        on=shared.named(cli="to", http="to", mcp="to"),
     )  # fmt: skip
     method: str = shared.method()
     k: int = shared.k(help="Maximum number of results of each date", mcp_default=10)

@@ -50,7 +50,7 @@ class Hubs(Operation, Filters):
     by: str = parameter(
         "", "Criterion for keeping pages: a rank, out_degree, in_degree or text (default: hubrank)",
         metavar="CRITERION", surfaces=("cli", "http", "python"),
-        on={"http": shared.TEXT_BOUNDS, "python": {"name": "criterion"}},
+        on=shared.named(shared.TEXT, python="criterion"),
     )  # fmt: skip
     rounds: int = parameter(
         3, "Number of extensions after the first", minimum=0, maximum=5, surfaces=("cli", "http", "python")

@@ -87,7 +87,7 @@ class Related(Operation, CommandLineOptions):
         type=tuple, surfaces=("python",),
     )  # fmt: skip
     group: bool = parameter(
-        False, "Put the results into groups, named by keywords", surfaces=("cli", "http"), flags=("--group",),
+        False, "Put the results into groups, named by keywords", surfaces=("cli", "http"),
         label="In groups, by topic",
     )  # fmt: skip
     by: str = shared.group_by(surfaces=("cli", "http"))

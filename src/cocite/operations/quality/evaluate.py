@@ -146,7 +146,7 @@ class Evaluate(Task, Filters):
     method: tuple[str, ...] = methods_option("evaluate", "auto and some others")
     run_files: tuple[str, ...] = parameter(
         (), "Results of another program: query<TAB>rank<TAB>page per line, or a TREC run", metavar="FILE",
-        on={"cli": {"name": "run", "flags": ("--run",)}},
+        on={"cli": {"name": "run"}},
     )  # fmt: skip
     k: int = parameter(10, "Number of results that count", flags=("-k",), minimum=1, maximum=1000)
     queries: int = parameter(0, "Number of queries, evenly chosen (0: all)", minimum=0)

@@ -60,7 +60,7 @@ class StudyNew(Task):
     method: tuple[str, ...] = methods_option("study", "companion, cocitation")
     run_files: tuple[str, ...] = parameter(
         (), "Results of another system, a TREC run; may be repeated", metavar="FILE",
-        on={"cli": {"name": "run", "flags": ("--run",)}},
+        on={"cli": {"name": "run"}},
     )  # fmt: skip
     k: int = parameter(10, "Number of results of each method", flags=("-k",), minimum=1, maximum=100)
     rater: tuple[str, ...] = parameter((), "Name of a rater; may be repeated", metavar="NAME")

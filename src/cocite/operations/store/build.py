@@ -335,9 +335,8 @@ class Build(SourceOptions):
 
     output: str = parameter("web.cocite", "The store to build", metavar="STORE", flags=("--output", "-o"))
     history: bool = parameter(
-        False, "Keep all captures, not only the newest of each page: for questions as of a date (--as-of)",
-        flags=("--history",),
-    )  # fmt: skip
+        False, "Keep all captures, not only the newest of each page: for questions as of a date (--as-of)"
+    )
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.passes import build

@@ -61,6 +61,7 @@ class CountClicks(Task):
 
     def do(self, progress: Progress) -> ClicksResult:
         from cocite.graph.clicks import add_files
+        from cocite.graph.generation import file_digest
         from cocite.graph.store import Graph
         from cocite.sources.clicks import read_clicks
         from cocite.sources.records import ReadReport
@@ -75,7 +76,8 @@ class CountClicks(Task):
                     progress("counting clicks", PROGRESS_ROWS, None)
                 yield trail
 
-        files = ((self.request_ids.get(str(path)) or content_of(path), trails(path)) for path in paths)
+        ids = (self.request_ids.get(str(path)) or bytes.fromhex(file_digest(path)) for path in paths)
+        files = ((content, trails(path)) for content, path in zip(ids, paths, strict=True))
         return ClicksResult(graph.path, add_files(graph, files, report, self.anew), report)
 
     def failure(self, result: ClicksResult) -> str:
@@ -83,10 +85,3 @@ class CountClicks(Task):
 
         why = "No usable click, so nothing was changed: give rows of from<TAB>to<TAB>count, or sessions"
         return "" if result.kept.trails or result.report.skipped[COUNTED_BEFORE] else why
-
-
-def content_of(path: Path) -> bytes:
-    """The digest of a file."""
-    from cocite.graph.generation import file_digest
-
-    return bytes.fromhex(file_digest(path))

@@ -97,10 +97,11 @@ class Get(WorkOptions):
             return ""
         recipe = recipe_named(self.name)
         minutes = recipe.size_mb / DOWNLOAD_MB_PER_SECOND / 60 + recipe.minutes
+        takes = f"{max(1, round(minutes)):,} min" if minutes < 120 else f"{minutes / 60:.1f} hours"
         crawl = f", then crawls up to {count(recipe.crawl_pages, 'page')}" if recipe.crawl_pages else ""
         return (
             f"{self.name}: downloads about {_size(recipe.size_mb)} from {', '.join(sorted(recipe.hosts))}{crawl}. "
-            f"That takes about {_minutes(minutes)}, and {_size(recipe.size_mb + recipe.store_mb)} of disk. Go on?"
+            f"That takes about {takes}, and {_size(recipe.size_mb + recipe.store_mb)} of disk. Go on?"
         )
 
     def do(self, progress: Progress) -> RecipeList | Got:
@@ -230,7 +231,3 @@ def _sites(text: str) -> list[str]:
 
 def _size(megabytes: int) -> str:
     return f"{megabytes:,} MB" if megabytes < 10_000 else f"{megabytes / 1000:,.0f} GB"
-
-
-def _minutes(number: float) -> str:
-    return f"{max(1, round(number)):,} min" if number < 120 else f"{number / 60:.1f} hours"

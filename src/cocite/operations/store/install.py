@@ -3,19 +3,19 @@
 import os
 import shlex
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cocite.errors import BadParameter, BadStore
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task
 from cocite.parameters import parameter
+from cocite.results.answer import Result
 
 
 @dataclass(frozen=True)
-class Installed:
+class Installed(Result):
     """What was copied."""
 
     store: str
@@ -25,9 +25,6 @@ class Installed:
     bytes: int
     side: list[str]  # names of the side data
     seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @operation(store=False)

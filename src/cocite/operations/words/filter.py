@@ -87,7 +87,7 @@ class FilterPages(Operation):
     urls: tuple[str, ...] = shared.some_pages("A page to filter; may be repeated", shared.MAX_RESULTS)
     root: tuple[str, ...] = parameter(
         (), "A page of the root set; may be repeated", metavar="URL", max_items=shared.MAX_PAGES,
-        on=shared.SEVERAL_ADDRESSES,
+        on=shared.ADDRESSES,
     )  # fmt: skip
     file: str = shared.command_option(
         "", "More pages to filter: a file of addresses, one per line", metavar="FILE", flags=("--file", "-f")

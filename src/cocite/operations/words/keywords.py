@@ -90,16 +90,13 @@ class FindKeywords(Operation):
     words: tuple[str, ...] = parameter(
         (), "A keyword; may be repeated", metavar="WORDS", positional=True, example=["password"],
         on={
-            "http": {"name": "q", "max_items": 50, **shared.TEXT_BOUNDS},
-            "mcp": {"max_items": 20, **shared.TEXT_BOUNDS},
+            "http": {"name": "q", "max_items": 50, **shared.TEXT["http"]},
+            "mcp": {"max_items": 20, **shared.TEXT["mcp"]},
         },
     )  # fmt: skip
     page: str = parameter(
         "", "Find the keywords of this page instead", metavar="URL", surfaces=("cli", "http", "mcp"),
-        on={
-            "http": {"name": "url", **shared.ADDRESS_BOUNDS},
-            "mcp": {"name": "url", **shared.ADDRESS_BOUNDS},
-        },
+        on=shared.named(shared.ADDRESS, http="url", mcp="url"),
     )  # fmt: skip
     k: int = shared.k(help="Maximum number of keywords of each kind")
     alpha: float = parameter(

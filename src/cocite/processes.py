@@ -1,0 +1,89 @@
+"""Processes that work for this one, and end with it: also when it is killed.
+
+Those of `in_processes` are children of `multiprocessing`, so a script that needs them has `if __name__ == "__main__"`.
+Others are programs, started with a pipe as their standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+_work: Callable[[Any], Any] = repr  # what a process of `in_processes` does
+
+
+def in_processes(work: Callable[[Item], Made], items: Iterable[Item], count: int) -> Generator[tuple[int, Made]]:
+    """Yield (number of the item, what `work` makes of it) as they are done, by `count` processes; 1 is this process.
+
+    Each process gets one copy of `work`. Only this process handles Ctrl-C. Raises BrokenProcessPool if one is killed.
+    """
+    if count == 1:
+        yield from enumerate(map(work, items))
+        return
+    waiting, context = enumerate(items), get_context("spawn")
+    stop = context.RawValue("b", 0)  # without a lock, which a killed process might hold
+    pool = ProcessPoolExecutor(count, context, _begin, (work, stop))
+    running: dict[Future[Made], int] = {}
+    try:
+        while True:
+            with interrupts_blocked():
+                for number, item in islice(waiting, 2 * count - len(running)):
+                    running[pool.submit(_do, item)] = number
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+    finally:
+        stop.value = 1
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(work: Callable[[Any], Any], stop: Any) -> None:
+    global _work
+    _work = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(stop)
+
+
+def _do(item: Any) -> Any:
+    return _work(item)
+
+
+def end_with_parent(stop: Any = None) -> None:
+    """From now on, end this process as soon as its parent is gone, or `stop` is set.
+
+    A pool would wait for what its processes do now, and forever if a killed one held the lock of the queue.
+    """
+
+    def watch() -> None:
+        parent = parent_process()
+        if parent is None:  # a program: its standard input ends with the parent
+            sys.stdin.buffer.read()
+        while parent and parent.is_alive() and not (stop and stop.value):
+            parent.join(0.1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C while processes are started: they inherit that, and this process handles it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
