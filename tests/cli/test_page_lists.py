@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli.files import with_page_lists
+from cocite.cli.commands import with_page_lists
 from cocite.errors import BadParameter
 from cocite.related.methods import method
 

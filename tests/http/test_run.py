@@ -173,7 +173,7 @@ def test_signals_while_workers_start(own: Path, place: Path) -> None:
 
 
 def test_a_supervisor_that_shuts_down_starts_no_workers(made: Path) -> None:
-    with listen(Settings(made, port=0)) as listening:
+    with listen("127.0.0.1", 0) as listening:
         minder = Supervisor(Settings(made, workers=2), listening, SharedCounters(2))
         minder._ending = True
         minder._start(1)
@@ -182,7 +182,7 @@ def test_a_supervisor_that_shuts_down_starts_no_workers(made: Path) -> None:
 
 
 def test_a_port_that_is_taken(made: Path) -> None:
-    with listen(Settings(made, port=0)) as taken:
+    with listen("127.0.0.1", 0) as taken:
         port = address_of(taken).rpartition(":")[2]
         ran = run("serve", "-i", made, "--port", port)
     assert (ran.code, ran.out) == (2, "")

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from mcp.server import Server
 
 from cocite.errors import BadParameter, UnknownPage
-from cocite.mcp.results import PagesShape, quoted, snippet_of
+from cocite.mcp.results import PagesShape, quoted, snippet_of, tokens
 from cocite.mcp.run import security_of
 from cocite.mcp.server import CurrentStore, advice_for, assistant_server
-from cocite.mcp.tokens import tokens
 from cocite.results.answer import Reason
 from mcp import Client
 from tests.http.conftest import BIRDS, EVIL

@@ -6,7 +6,6 @@ operation, so that `cocite related` starts quickly. The list of commands imports
 
 import os
 import re
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,26 +146,15 @@ class LazyCommands(Commands):
         from cocite.operations.declare import operation_named
 
         if (operation := _task(name) if name in TASKS else operation_named(name)) is not None:
-            view = SHOWN_BY.get(name, "")
-            self.commands[name] = command(operation, _later(view) if view else show_plainly)
-
-
-def _later(view: str) -> Callable[[Any, Any, Any], None]:
-    """A view that is imported when it shows something."""
-    return lambda screen, asked, result: _find("views", view)(screen, asked, result)
+            view = SHOWN_BY.get(name, "")  # imported when it shows something
+            show = (lambda *shown: _find("views", view)(*shown)) if view else show_plainly
+            self.commands[name] = command(operation, show)
 
 
 @click.pass_context
 def show_help(ctx: click.Context, words: tuple[str, ...]) -> None:
     """`cocite help related`: the same as `cocite related --help`."""
     ctx.exit(ctx.find_root().command.main([*words, "--help"], "cocite", standalone_mode=False) or 0)
-
-
-def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the version and stop."""
-    if wanted:
-        click.echo(f"cocite {__version__}")
-        ctx.exit()
 
 
 def show_completion(ctx: click.Context, _: click.Parameter, shell: str | None) -> None:
@@ -190,17 +178,14 @@ def show_overview(ctx: click.Context) -> None:
 app = LazyCommands(
     "cocite", help=HELP, callback=show_overview, invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    params=[
-        click.Option(
-            ["--version", "-V"], is_flag=True, is_eager=True, expose_value=False, callback=print_version,
-            help="Show the version and stop.",
-        ),
-        click.Option(
-            ["--show-completion"], type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL", is_eager=True,
-            expose_value=False, callback=show_completion, help="Print the completion script of bash, zsh or fish.",
-        ),
-    ],
 )  # fmt: skip
+click.version_option(__version__, "--version", "-V", message="cocite %(version)s", help="Show the version and stop.")(
+    app
+)
+click.option(
+    "--show-completion", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL", is_eager=True,
+    expose_value=False, callback=show_completion, help="Print the completion script of bash, zsh or fish.",
+)(app)  # fmt: skip
 
 
 def main() -> None:

@@ -4,24 +4,25 @@ A view is a function that shows a result on a terminal: `show(screen, asked, res
 """
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from cocite.cli.failures import NOTHING, WRONG, complain
-from cocite.cli.files import listed_pages, with_page_lists
 from cocite.cli.settings import settings_of
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
 from cocite.operations.store.build import WorkOptions
 from cocite.operations.task import Task
-from cocite.parameters import Checked, Parameter
+from cocite.parameters import Checked, Parameter, parse, spell
 from cocite.warm import SecondProcess
 
 Show = Callable[[Screen, Any, Any], None]
@@ -29,6 +30,8 @@ METAVARS = {int: "N", float: "X"}
 STORE_OPTION = Parameter(
     name="index", help="The store to use", default="web.cocite", flags=("--index", "--store", "-i"), metavar="STORE"
 )
+PAGE_LISTS = ("stop", "dead", "blocks", "trust")
+"""Parameters of methods that are lists of pages. Here an entry may be a file of them; strangers can't name files."""
 JSON_OPTION = Parameter(name="json", help="Print one JSON object instead", type=bool, default=False)
 
 
@@ -105,7 +108,12 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
         return
     for warning in asked.warnings(web, result):
         complain(warning)
-    screen, note = Screen(short_title=short_titles(web)), getattr(result, "note", "")
+    short_title, note = None, getattr(result, "note", "")
+    if web is not None:
+        from cocite.results.naming import titles_of
+
+        short_title = titles_of(web.graph).short
+    screen = Screen(short_title=short_title)
     if json:
         screen.json(result.to_dict())
     else:
@@ -126,15 +134,6 @@ def confirm(question: str) -> None:
         complain(question)
         raise BadParameter("yes is needed where nobody can be asked")
     click.confirm(question, default=True, abort=True, err=True)
-
-
-def short_titles(web: Any) -> Callable[[int], str] | None:
-    """What to call the pages of a store on a terminal."""
-    if web is None:
-        return None
-    from cocite.results.naming import titles_of
-
-    return titles_of(web.graph).short
 
 
 def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:
@@ -209,3 +208,34 @@ class MethodCalls(click.types.StringParamType):
 
 def _flags(each: Parameter) -> tuple[str, ...]:
     return each.flags or ("--" + each.name.replace("_", "-"),)
+
+
+def with_page_lists(call: str) -> str:
+    """A method as it is written on the command line, with the files of lists of pages replaced by their lines."""
+    if not any(f"{name}=" in call.replace(" ", "") for name in PAGE_LISTS):
+        return call
+    name, values = parse(call)
+    for key in PAGE_LISTS:
+        if entries := values.get(key):
+            some = (entries,) if isinstance(entries, str) else entries
+            values[key] = tuple(address for entry in some for address in listed_pages(key, entry))
+    return spell(name, values)
+
+
+def listed_pages(key: str, text: str) -> Iterator[str]:
+    """The addresses of a file, or the address itself; raises BadParameter for a path without a file."""
+    if os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises if a name is too long for one
+        try:
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadParameter(f"cannot read the {key} pages of {text}: {error}") from error
+        yield from (line.strip() for line in lines if line.strip() and not line.startswith("#"))
+        return
+    if key == "blocks" and "\t" not in text:
+        raise BadParameter(f"Unknown file {text!r:.200} of blocks: check the path, or give page<TAB>block")
+    host, slash, _ = text.replace("\\", "/").partition("/")
+    without_host = bool(slash) and not any(mark in host for mark in ".:") and host != "localhost"
+    is_path = text.startswith((".", "~", "/")) or text.lower().endswith((".txt", ".tsv", ".csv"))
+    if "://" not in text and (without_host or is_path):
+        raise BadParameter(f"Unknown file {text!r:.200} of {key} pages: check the path, or give addresses")
+    yield text

@@ -31,14 +31,9 @@ def complain(message: str) -> None:
         sys.stderr.write(f"cocite: {line}\n")
 
 
-def debugging() -> bool:
-    """Whether to show tracebacks."""
-    return os.environ.get("COCITE_DEBUG", "") not in ("", "0")
-
-
 def explain(error: BaseException) -> int:
     """Report an error; returns the exit code."""
-    if debugging() and not isinstance(error, BrokenPipeError):
+    if os.environ.get("COCITE_DEBUG", "") not in ("", "0") and not isinstance(error, BrokenPipeError):
         traceback.print_exception(error)
     if isinstance(error, KeyboardInterrupt):
         complain(str(error) or "Interrupted; nothing was changed")
@@ -114,7 +109,9 @@ class Commands(click.Group):
             code = super().main(*args, **extra)
             sys.stdout.flush()
         except UsageError as error:
-            code = self._wrong_use(error)
+            command = error.ctx.command_path if error.ctx is not None else "cocite"
+            complain(f"{error.format_message().rstrip('.')} (see {command} --help)")
+            code = WRONG
         except BrokenPipeError as error:
             code = explain(error)
         except Abort:
@@ -155,9 +152,3 @@ class Commands(click.Group):
             else:
                 raise
             raise UsageError(f"No such command {args[0]!r:.100}; did you mean {hint}?", error.ctx) from error
-
-    @staticmethod
-    def _wrong_use(error: Any) -> int:
-        command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "cocite"
-        complain(f"{error.format_message().rstrip('.')} (see {command} --help)")
-        return WRONG

@@ -29,7 +29,7 @@ def files() -> tuple[Path, Path]:
 
 def settings_of(command: str, options: Sequence[str], parent: click.Context) -> dict[str, Any]:
     """The values that the files have for options of a command; raises BadParameter if one is unknown."""
-    found: dict[str, Any] = {}
+    found, root = dict[str, Any](), parent.find_root().command
     for path in files():
         content = _read(path)
         group = [] if parent.parent is None else [parent.info_name or ""]
@@ -39,11 +39,12 @@ def settings_of(command: str, options: Sequence[str], parent: click.Context) -> 
         for name, value in content.items():
             key = name.replace("-", "_")
             if isinstance(value, dict):
-                _check_command(name, path, parent)
+                if isinstance(root, click.Group) and root.get_command(parent, name) is None:
+                    raise BadParameter(f"{path}: there is no command {name!r:.100}; see cocite --help")
             elif key in options:
                 found[key] = _plain(value)
-            else:
-                _check_option(key, path, parent)
+            elif key not in {each.name for command in _commands(root, parent) for each in command.params}:
+                raise BadParameter(f"{path}: no command has the option {key!r:.100}; see cocite COMMAND --help")
         for name, value in own.items():
             if isinstance(value, dict):
                 continue
@@ -70,18 +71,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [str(each) for each in value]
     return value if isinstance(value, bool) else str(value)
-
-
-def _check_command(name: str, path: Path, parent: click.Context) -> None:
-    root = parent.find_root().command
-    if isinstance(root, click.Group) and root.get_command(parent, name) is None:
-        raise BadParameter(f"{path}: there is no command {name!r:.100}; see cocite --help")
-
-
-def _check_option(key: str, path: Path, parent: click.Context) -> None:
-    """An option that this command doesn't have must be one of another."""
-    if key not in {each.name for command in _commands(parent.find_root().command, parent) for each in command.params}:
-        raise BadParameter(f"{path}: no command has the option {key!r:.100}; see cocite COMMAND --help")
 
 
 def _commands(command: click.Command, ctx: click.Context) -> Iterable[click.Command]:

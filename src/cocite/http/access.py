@@ -6,6 +6,7 @@ import base64
 import binascii
 import hmac
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -52,7 +53,9 @@ class Access:
         """The reply to a request that isn't answered, or None."""
         host = headers.get(b"host")
         if host is not None and not self.is_known(host):
-            return unknown_host(host)
+            message = f"This server doesn't answer to the name {host[:100].decode('latin-1')!r}"
+            hint = "Ask it by its address; the operator can add names with --name"
+            return error_reply(400, "UnknownHost", message, hint)
         if self._metrics_port and path not in OPEN_PATHS and (port == self._metrics_port) != (path == "/metrics"):
             return NO_METRICS
         if path in OPEN_PATHS or port == self._metrics_port or method == "OPTIONS":  # browsers ask that without a key
@@ -79,18 +82,23 @@ class Access:
         return None
 
     def _name_of(self, authorization: bytes) -> str | None:
-        """The name of a key, sent as `Bearer KEY` or as the password of `Basic`. Takes as long for any wrong key."""
+        """The name of a key, sent as `Bearer KEY` or as the password of `Basic`."""
         scheme, _, given = authorization.partition(b" ")
         if scheme.lower() == b"basic":
             try:
                 given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]
             except binascii.Error:
                 return None
-        found, digest = None, sha256(given.strip()).digest()
-        for name, known in self._keys.items():
-            if hmac.compare_digest(known, digest):
-                found = name
-        return found
+        return whose(given.strip(), self._keys)
+
+
+def whose(secret: bytes, digests: Mapping[str, bytes]) -> str | None:
+    """The name of a secret among digests by name; None if it is nobody's. Takes as long for any wrong one."""
+    found, digest = None, sha256(secret).digest()
+    for name, known in digests.items():
+        if hmac.compare_digest(known, digest):
+            found = name
+    return found
 
 
 def is_known_host(host: bytes, names: set[str]) -> bool:
@@ -108,13 +116,6 @@ def is_known_host(host: bytes, names: set[str]) -> bool:
         ip_address(name)
         return True
     return False
-
-
-def unknown_host(host: bytes) -> Reply:
-    """The reply to a Host header that isn't known."""
-    name = host[:100].decode("latin-1")
-    hint = "Ask it by its address; the operator can add names with --name"
-    return error_reply(400, "UnknownHost", f"This server doesn't answer to the name {name!r}", hint)
 
 
 def checked_key(key: str) -> str:

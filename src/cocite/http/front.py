@@ -11,7 +11,8 @@ import asyncio
 import re
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from typing import Any
 
@@ -243,17 +244,22 @@ def whole_response(seconds: int) -> bytes:
 async def body_of(request: Request) -> bytes:
     """The body of a request, if it arrives in time and is not too large; raises RefusedRequest."""
     parts, size = [], 0
+    async with receiving("Send it again"):
+        async for part in request.stream():
+            size += len(part)
+            if size > MAX_BODY_BYTES:
+                raise RefusedRequest(400, "TooLarge", f"The body has more than {MAX_BODY_BYTES:,} bytes", "Send less")
+            parts.append(part)
+    return b"".join(parts)
+
+
+@asynccontextmanager
+async def receiving(hint: str) -> AsyncIterator[None]:
+    """Raise RefusedRequest, with a hint, if a body doesn't arrive in time."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            async for part in request.stream():
-                size += len(part)
-                if size > MAX_BODY_BYTES:
-                    message = f"The body has more than {MAX_BODY_BYTES:,} bytes"
-                    raise RefusedRequest(400, "TooLarge", message, "Send less")
-                parts.append(part)
+            yield
     except ClientDisconnect:
         raise RefusedRequest(400, "Gone", "The connection ended before the body did", "Send it again") from None
     except TimeoutError:
-        message = f"The body did not arrive within {BODY_SECONDS:g} s"
-        raise RefusedRequest(400, "TooSlow", message, "Send it again") from None
-    return b"".join(parts)
+        raise RefusedRequest(400, "TooSlow", f"The body did not arrive within {BODY_SECONDS:g} s", hint) from None

@@ -44,15 +44,12 @@ class ClickRecorder:
             return False
         self._clicks[graph.address(int(pages[0] or 0)), graph.address(int(pages[1] or 0))] += 1
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._flush_later())
+            self._task = asyncio.create_task(self._flush())
         return True
 
-    async def _flush_later(self) -> None:
+    async def _flush(self) -> None:
+        """Soon, count what was collected into the store. What can't be written is dropped; the log says so."""
         await asyncio.sleep(FLUSH_SECONDS)
-        await self.flush()
-
-    async def flush(self) -> None:
-        """Count what was collected into the store. What can't be written is dropped; the log says so."""
         clicks, self._clicks = self._clicks, Counter()
         with tempfile.TemporaryDirectory(prefix="cocite-") as folder:
             file = Path(folder) / WRITTEN_FILES["clicks"]

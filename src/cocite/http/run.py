@@ -45,19 +45,18 @@ MAX_CRASHES, CRASH_SECONDS = 5, 30.0
 """The server gives up when this many workers die within this time."""
 
 
-def listen(settings: Settings, port: int | None = None) -> socket.socket:
-    """The socket of the server, or one at another port; raises BadParameter if it can't be opened."""
-    port = settings.port if port is None else port
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; raises BadParameter if it can't be opened."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((settings.host, port))
+        listening.bind((host, port))
     except (OSError, OverflowError) as error:
         listening.close()
         why = getattr(error, "strerror", None) or str(error)
         raise BadParameter(
-            f"Can't listen at {settings.host} port {port} ({why.lower()}); give another --host or --port"
+            f"Can't listen at {host} port {port} ({why.lower()}); give another --host or --port"
         ) from error
     listening.listen(BACKLOG)
     listening.setblocking(False)
@@ -169,7 +168,7 @@ def serve(settings: Settings, listening: socket.socket) -> int:
     if not alone and not hasattr(os, "fork"):
         raise BadParameter("This system can't start several workers: use --workers 1")
     shared = SharedCounters(settings.workers)
-    sockets = [listening, *([listen(settings, settings.metrics_port)] if settings.metrics_port else [])]
+    sockets = [listening, *([listen(settings.host, settings.metrics_port)] if settings.metrics_port else [])]
     return serve_alone(settings, sockets, shared) if alone else Supervisor(settings, sockets, shared).run()
 
 

@@ -24,11 +24,11 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from cocite.errors import BadSource, CociteError, LockedStore
 from cocite.graph.build.maintain import is_compaction_due
-from cocite.http.front import BODY_SECONDS
+from cocite.http.front import receiving
 from cocite.http.writer import StoreWriter
 from cocite.log import Log
 from cocite.serving.threads import RefusedRequest, run_in_thread
@@ -183,7 +183,7 @@ async def spooled(request: Request, name: str) -> AsyncIterator[tuple[Path, int]
             raise RefusedRequest(415, "UnknownEncoding", message, "Send gzip, or plain")
         try:
             with file.open("wb") as spool:
-                async with asyncio.timeout(BODY_SECONDS):
+                async with receiving("Send it in parts"):
                     unpack = Unpacking() if packed == "gzip" else None
                     async for part in request.stream():
                         for plain in unpack.send(part) if unpack else (part,):
@@ -193,11 +193,6 @@ async def spooled(request: Request, name: str) -> AsyncIterator[tuple[Path, int]
                                 raise RefusedRequest(413, "TooLarge", message, "Send it in parts")
                             spool.write(plain)
                             await asyncio.sleep(0)  # other requests take their turn
-        except ClientDisconnect:
-            raise RefusedRequest(400, "Gone", "The connection ended before the body did", "Send it again") from None
-        except TimeoutError:
-            message = f"The body did not arrive within {BODY_SECONDS:g} s"
-            raise RefusedRequest(400, "TooSlow", message, "Send it in parts") from None
         except zlib.error as error:
             raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
         yield file, size

@@ -6,13 +6,13 @@ quotes.
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cocite.mcp.tokens import tokens
 from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
@@ -304,6 +304,15 @@ class ChangesShape(Shape):
         return joined(head, [*lines, f"stayed related: {len(self.stayed)}"], self.note)
 
 
+def tokens(text: str) -> int:
+    """How long a text is for a model, by a simple rule: the tokenizers of models differ.
+
+    A token is up to four Latin letters or digits in a row, or one other character that isn't white space. Four
+    characters are the usual estimate for English; addresses, punctuation and other scripts take more tokens.
+    """
+    return len(re.findall(r"[A-Za-z0-9]{1,4}|[^A-Za-z0-9\s]", text))
+
+
 def joined(head: str, lines: list[str], note: str) -> str:
     """A text of several lines."""
     return "\n".join([head, *lines, *([note] if note else [])])
@@ -313,21 +322,21 @@ def _pages(web: Web, asked: Any, result: Any) -> dict[str, Any]:
     graph, urls = web.graph, getattr(asked, "urls", None) or [each.url for each in getattr(asked, "visits", ())]
     own = {graph.canonical(page) for url in urls if (page := graph.get(url)) is not None}
     used = [page for page in result.used if page not in own and f"name:{page}" not in own]
-    pages = [
-        {"url": each.url, "title": each.title, "score": each.score, "reasons": each.reasons}
-        | {"snippet": snippet_of(web, each.page, each.title)}
-        for each in result
-    ]
+    pages = _rows(web, result)
     coverage = [covered(web, url) for url in urls]
     return {"query": urls, "asked_instead": used, "method": result.method, "pages": pages, "coverage": coverage}
 
 
-def _found(web: Web, asked: Any, result: Any) -> dict[str, Any]:
-    pages = [
-        {"url": each.url, "title": each.title, "score": each.score, "reasons": ()}
-        | {"snippet": snippet_of(web, each.page, each.title, asked.query)}
+def _rows(web: Web, result: Any, words: str = "") -> list[dict[str, Any]]:
+    facts = ("url", "title", "score", "reasons")
+    return [
+        {name: getattr(each, name) for name in facts} | {"snippet": snippet_of(web, each.page, each.title, words)}
         for each in result
     ]
+
+
+def _found(web: Web, asked: Any, result: Any) -> dict[str, Any]:
+    pages = _rows(web, result, asked.query)
     had, words = result.facts["had"], result.facts["asked"]
     note = f"No page has all of the words; these have at least {had} of them" if pages and 0 < had < words else ""
     return {

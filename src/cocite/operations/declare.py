@@ -145,9 +145,13 @@ def _declared_in(module: str) -> dict[str, type[Operation]]:
     return {each.about.name: each for each in declared if "about" in vars(each)}
 
 
-@cache
 def parameters_on(cls: Any, surface: str) -> tuple[tuple[str, Parameter], ...]:
     """The parameters of an operation that a surface has, as it names and bounds them, each with the field's name."""
+    return _parameters_on(cls, surface)
+
+
+@cache
+def _parameters_on(cls: type, surface: str) -> tuple[tuple[str, Parameter], ...]:
     own = vars(cls).get("__annotations__", {})  # first, then those that it inherits
     found = sorted(parameters_of(cls), key=lambda each: each.name not in own)
     return tuple((each.name, shown) for each in found if (shown := each.for_surface(surface)) is not None)
@@ -156,7 +160,7 @@ def parameters_on(cls: Any, surface: str) -> tuple[tuple[str, Parameter], ...]:
 def make(cls: type[Op], surface: str, given: Mapping[str, Any], **fields: Any) -> Op:
     """An operation from parameters as a surface names them, and further fields; raises BadParameter."""
     left, values = dict(given), fields
-    declared = parameters_on(cls, surface)  # type: ignore[arg-type] # mypy: dataclasses can't be hashed
+    declared = parameters_on(cls, surface)
     for field, each in declared:
         if each.name in left:
             values[field] = each.check(left.pop(each.name))

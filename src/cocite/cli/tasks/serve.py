@@ -109,7 +109,7 @@ class Serve(Task):
             read_keys(keys)
         if self.write_key:
             checked_key(self.write_key)
-        listening = listen(settings)
+        listening = listen(self.host, self.port)
         click.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
         if study is not None:
             show_links(study, rater_links(study, address_of(listening)))
@@ -188,8 +188,7 @@ class ServeAssistants(Task):
         if not self.http:
             return serve_stdio(store, self.timeout)
         from cocite.http.run import address_of, listen
-        from cocite.http.settings import Settings
 
-        security, listening = security_of(self.host, self.name), listen(Settings(store, self.host, self.port))
+        security, listening = security_of(self.host, self.name), listen(self.host, self.port)
         click.echo(f"Serving {store} to assistants at {address_of(listening)}{MCP_PATH} (Ctrl-C to stop)", err=True)
         serve_http(store, self.timeout, listening, security)

@@ -45,7 +45,10 @@ def show_communities(screen: Screen, asked: Any, result: CommunitiesFound) -> No
     else:
         show_both(screen, result, result.plain)
     if len(result):
-        show_summary(screen, result)
+        base = f"{count(result.root, 'root page')}, {count(result.base, 'page')} and {count(result.links, 'link')}"
+        npea = f"{result.eliminated:,} eliminated below {result.threshold:.3g} (k {result.k} of {result.rank})"
+        npea = npea if result.threshold else "nothing to eliminate"
+        screen.line((f"{base}; {npea}; {result.milliseconds:.1f} ms", "dim"))
     if report := result.experiment:
         screen.blank()
         screen.line(("How well noise is found", "bold"))
@@ -69,13 +72,6 @@ def show_community(screen: Screen, each: CommunityResult) -> None:
         for noise in each.eliminated:
             screen.entry(Cell(noise.title or noise.url, 28), noise.why, style="dim", indent=4)
     screen.blank()
-
-
-def show_summary(screen: Screen, found: CommunitiesFound) -> None:
-    """The size of the base set, and how many pages were eliminated."""
-    base = f"{count(found.root, 'root page')}, {count(found.base, 'page')} and {count(found.links, 'link')}"
-    npea = f"{found.eliminated:,} eliminated below {found.threshold:.3g} (k {found.k} of {found.rank})"
-    screen.line((f"{base}; {npea if found.threshold else 'nothing to eliminate'}; {found.milliseconds:.1f} ms", "dim"))
 
 
 def show_both(screen: Screen, found: CommunitiesFound, plain: CommunitiesFound) -> None:

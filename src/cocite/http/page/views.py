@@ -57,11 +57,6 @@ def related(web: Web, state: State, asked: OperationQuestion, load: int) -> Valu
     return values | {"groups": groups, "keywords": keywords_of(web, state), "strips": shown_strips(web, answers)}
 
 
-def recommend(web: Web, state: State, asked: OperationQuestion, load: int) -> Values:
-    """Pages and keywords for somebody who has read some pages."""
-    return around_answers(web, state, asked, load)
-
-
 def shown_strips(web: Web, answers: Answers) -> list[Strip | None]:
     """The strips of the first results, by rank."""
     found = strips(web.graph, replace(answers, answers=answers.answers[:RESULTS_WITH_STRIPS]))
@@ -143,11 +138,6 @@ def communities(web: Web, state: State, asked: OperationQuestion | None, load: i
     return {"found": found, "communities": [DrawnCommunity.of(each, spread, len(found)) for each in found]}
 
 
-VIEWS: dict[str, Callable[[Web, State, Any, int], Values]] = {
-    each.__name__: each for each in (related, picture, compare, hubs, search, communities, keywords, recommend)
-}
-
-
 def unknown(web: Web, state: State, error: UnknownPage | BadAddress) -> Values:
     """What an unknown address may have meant."""
     every = (*state.urls, *state.unwanted)
@@ -185,6 +175,12 @@ def around_answers(web: Web, state: State, asked: OperationQuestion, load: int) 
         "busy": load != IDLE and asked.limits(web.graph, load),
         "why_nothing": "" if len(answers) else asked.operation.why_empty(web, answers),
     }
+
+
+VIEWS: dict[str, Callable[[Web, State, Any, int], Values]] = {
+    "recommend": around_answers,
+    **{each.__name__: each for each in (related, picture, compare, hubs, search, communities, keywords)},
+}
 
 
 def asked_page(web: Web, url: str) -> dict[str, str]:
