@@ -40,7 +40,7 @@ from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batches
-from cocite.words.keywords import MAX_PER_PAGE, PER_PAGE, build_keywords
+from cocite.words.keywords import KEYWORDS, MAX_PER_PAGE, PER_PAGE
 from cocite.words.search import renew_search
 from research import doc_sites
 from research.citations import NO_CLASS, read_papers
@@ -91,7 +91,7 @@ def make(dataset: Dataset, store: Path, progress: Progress = no_progress, search
     renew_search(store, search, progress, options.memory // 4)
     graph = Graph(store)
     if dataset.keywords != PER_PAGE:  # as many as usual are chosen when they are first needed
-        build_keywords(graph, per_page=dataset.keywords, progress=progress)
+        KEYWORDS.build(graph, per_page=dataset.keywords, progress=progress)
     if dataset.trails:
         add_clicks(graph, dataset.trails, report)
     return graph

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "system", "processes", "budget", "log", "text", "parameters", "plugins", "registry", "pages", "sources", "kernels",
-    "graph", "words",
+    "errors", "system", "processes", "budget", "log", "text", "parameters", "plugins", "registry", "pages", "sources",
+    "kernels", "graph", "words",
     "related.ranks", "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot",
     "results", "evaluate", "site", "spark", "operations", "warm", "serving", "front ends", "sample", "__main__",
 )  # fmt: skip

@@ -48,7 +48,7 @@ from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
 from cocite.results.ask import check_address
 from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.recommendations import Recommendations
+from cocite.results.groups import Recommendations
 from cocite.results.visits import Visit, check_weight, read_history, visit_of, weights_of
 from cocite.web import Web
 from cocite.words.keywords import KeywordIndex

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from cocite.words.keywords import KeywordIndex
     from cocite.words.relevance import Relevance
     from cocite.words.search import SearchIndex
+    from cocite.words.stored import WordData
     from cocite.words.vectors import Vectors
 
 MAX_OPEN_DATES = 8
+Made = TypeVar("Made")
 _dates_lock = threading.Lock()
 
 
@@ -94,9 +96,9 @@ class Web:
     @cached_property
     def search(self) -> SearchIndex:
         """The search index; raises BadStore, which says how to make it, if it is missing or stale."""
-        from cocite.words.search import open_search
+        from cocite.words.search import SEARCH
 
-        return open_search(self.graph)
+        return SEARCH.open(self.graph)
 
     @cached_property
     def clicks(self) -> Clicks:
@@ -113,38 +115,34 @@ class Web:
     @cached_property
     def keywords(self) -> KeywordIndex:
         """The keywords of all pages: as stored, else chosen now, and stored if the store can be written."""
-        from cocite.words.keywords import make_keywords, ready_keywords
+        from cocite.words.keywords import KEYWORDS, make_keywords
 
-        try:
-            return ready_keywords(self.graph, progress=self.progress)
-        except (BadStore, OSError):
-            return make_keywords(self.graph, progress=self.progress)
+        return self._ready(KEYWORDS, make_keywords)
 
     @cached_property
     def relevance(self) -> Relevance:
         """How relevant keywords are to each other: as stored, else counted now, and stored like keywords."""
-        from cocite.words.relevance import make_relevance, ready_relevance
+        from cocite.words.relevance import RELEVANCE, make_relevance
 
-        try:
-            return ready_relevance(self.graph, self.keywords, progress=self.progress)
-        except (BadStore, OSError):
-            return make_relevance(self.graph, self.keywords, self.progress)
+        return self._ready(RELEVANCE, make_relevance, self.keywords)
 
     @cached_property
     def vectors(self) -> Vectors | None:
         """The words of pages as vectors, made and stored like keywords; None if the store has no text."""
-        from cocite.words.vectors import open_vectors, ready_vectors
+        from cocite.words.vectors import VECTORS
 
-        if not self.graph.texts:
-            return None
-        with suppress(BadStore):
-            return open_vectors(self.graph)
-        try:
-            return ready_vectors(self.graph, progress=self.progress)
-        except (BadStore, OSError):
+        def make(*args: Any, **options: Any) -> Vectors:
             from cocite.words.make_vectors import make_vectors  # loads far more
 
-            return make_vectors(self.graph, self.progress)
+            return make_vectors(*args, **options)
+
+        return self._ready(VECTORS, make) if self.graph.texts else None
+
+    def _ready(self, data: WordData[Made], make: Callable[..., Made], *args: Any) -> Made:
+        try:
+            return data.ready(self.graph, *args, progress=self.progress)
+        except (BadStore, OSError):
+            return make(self.graph, *args, progress=self.progress)
 
     def has(self, part: str) -> bool:
         """Whether side data such as `search` or `relevance` is stored and fresh."""

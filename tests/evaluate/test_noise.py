@@ -30,7 +30,7 @@ from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.view import GraphView
 from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
-from cocite.words.search import ready_search
+from cocite.words.search import SEARCH
 from research import datasets
 from research.planted import Planted, pages_of, planted
 from tests.graph.webs import examples, make, page
@@ -208,7 +208,7 @@ def test_447_pages_of_an_encyclopedia_have_the_word_war(shared: Path, place: Pat
     """200 of them are the root set; the others are on topic, though neither their titles nor links have the word."""
     datasets.make(datasets.read("wikispeedia", shared / "data"), place / "wiki.cocite", search=False)
     web, params = Web(place / "wiki.cocite"), Params(window=0, unit="none")
-    web.search = ready_search(web.graph)
+    web.search = SEARCH.ready(web.graph)
     root = root_set(web, "war", [], params)[0]
     base = BaseSet(GraphView(web.graph, root, params), [root], params)
     labels = labels_by_words(base, "war")

@@ -29,8 +29,8 @@ from cocite.operations.words.keywords import FindKeywords
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
 from cocite.web import Web
-from cocite.words.search import open_search
-from cocite.words.vectors import open_vectors
+from cocite.words.search import SEARCH
+from cocite.words.vectors import VECTORS
 from tests.faults.dying import WRONG, command, finished, fork, in_child
 from tests.faults.model import LINKS, clicked, content, look, names_of, ranked, store, word
 from tests.graph.damage import read_all
@@ -138,7 +138,7 @@ def questions(place: Path, without: str = "") -> dict[str, Any]:
         "vectors": alike,
         "keywords": lambda web: FindKeywords(words=(word(7),)).run(web).to_dict(),
         "page": lambda web: FindKeywords(page="https://site7.example/").run(web).to_dict(),
-        "search": lambda web: open_search(web.graph).search(f"{word(7)} page", 20).hits,
+        "search": lambda web: SEARCH.open(web.graph).search(f"{word(7)} page", 20).hits,
         **{name: lambda web, name=name: related(web, name) for name in METHODS},
     }
     try:
@@ -159,7 +159,7 @@ def answered(place: Path, question: Callable[[Web], Any]) -> Any:
 
 def alike(web: Web) -> list[Any]:
     """The pages that each page is most like, and why."""
-    vectors = open_vectors(web.graph)
+    vectors = VECTORS.open(web.graph)
     near = {page: vectors.most_similar(page, 3).tolist() for page in range(web.graph.pages)}
     return [
         [page, other, vectors.shared_terms(page, np.array([other], np.uint32))]

@@ -20,10 +20,10 @@ from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
 from cocite.related.ranks import rank
-from cocite.words.keywords import open_keywords
-from cocite.words.relevance import open_relevance
-from cocite.words.search import open_search
-from cocite.words.vectors import open_vectors
+from cocite.words.keywords import KEYWORDS
+from cocite.words.relevance import RELEVANCE
+from cocite.words.search import SEARCH
+from cocite.words.vectors import VECTORS
 from tests.faults.dying import command, finished, fork, in_child
 
 SITES, ADDED, LINKS = 30, 4, 6
@@ -243,7 +243,7 @@ def kept(read: Callable[[], Any]) -> Any:
 
 def searched(graph: Graph) -> dict[str, list[str]]:
     """The pages that a search finds for each site's word."""
-    search = open_search(graph)
+    search = SEARCH.open(graph)
     wanted = [word(n) for n in range(SITES + ADDED)]
     hits = [search.search(each, 100).hits for each in wanted]
     return {each: sorted(graph.address(page) for page, _ in found) for each, found in zip(wanted, hits, strict=True)}
@@ -251,14 +251,14 @@ def searched(graph: Graph) -> dict[str, list[str]]:
 
 def words_of_pages(graph: Graph, names: list[str]) -> dict[str, list[str]]:
     """The words that are kept of each page, heaviest first."""
-    vectors = open_vectors(graph)
+    vectors = VECTORS.open(graph)
     return {name: [vectors.words[number] for number in vectors.of(page)[0].tolist()] for page, name in enumerate(names)}
 
 
 def keywords_of_pages(graph: Graph, names: list[str]) -> dict[str, Any]:
     """The keywords of each page, and how often two of all stand on one page."""
-    keywords = open_keywords(graph)
-    both = open_relevance(graph, keywords).both
+    keywords = KEYWORDS.open(graph)
+    both = RELEVANCE.open(graph, keywords).both
     words = {
         name: sorted(keywords.words[number] for number, _ in keywords.ordered(page)) for page, name in enumerate(names)
     }

@@ -26,9 +26,9 @@ from cocite.graph.store import Graph
 from cocite.related.ranks import rank
 from cocite.sources.clicks import Trail
 from cocite.sources.records import ReadReport
-from cocite.words.keywords import build_keywords, open_keywords
-from cocite.words.search import build_search, open_search
-from cocite.words.vectors import open_vectors, ready_vectors
+from cocite.words.keywords import KEYWORDS
+from cocite.words.search import SEARCH
+from cocite.words.vectors import VECTORS
 from tests.graph.damage import read_all, reseal, rich_web
 from tests.graph.webs import ADDRESSES, make
 
@@ -56,9 +56,9 @@ def whole() -> Whole:
     graph = Graph(path)
     rank("pagerank").keep(graph, rank("pagerank").compute(graph))
     add_clicks(graph, [Trail(ADDRESSES[:7], [(0, 1), (1, 2), (2, 6)])], ReadReport())
-    build_search(graph)
-    ready_vectors(graph)
-    build_keywords(graph)
+    SEARCH.build(graph)
+    VECTORS.ready(graph)
+    KEYWORDS.build(graph)
     assert check(path) == []
     files = [file for file in sorted(path.rglob("*")) if file.is_file() and file.stat().st_size]
     return Whole(path, files, {file: file.read_bytes() for file in files})
@@ -145,15 +145,15 @@ def read_beside(graph: Graph) -> Iterator[str]:
         return [(opened.after(page), opened.before(page)) for page in pages]
 
     def vectors() -> Any:
-        opened = open_vectors(graph)
+        opened = VECTORS.open(graph)
         return [(opened.most_similar(page, 3), opened.shared_terms(page, np.zeros(1, np.uint32))) for page in pages]
 
     def keywords() -> Any:
-        opened = open_keywords(graph)
+        opened = KEYWORDS.open(graph)
         return [opened.words[word] for page in pages for word, _ in opened.ordered(page)]
 
     def search() -> Any:
-        return open_search(graph).search("text title", 9).hits
+        return SEARCH.open(graph).search("text title", 9).hits
 
     for read in (clicks, vectors, keywords, search, lambda: rank("pagerank").kept(graph)):
         try:

@@ -24,7 +24,7 @@ from cocite.graph.store import Graph
 from cocite.operations.store.build import Remove
 from cocite.sources.clicks import Trail
 from cocite.sources.records import ReadReport
-from cocite.words.keywords import build_keywords
+from cocite.words.keywords import KEYWORDS
 from cocite.words.search import renew_search
 from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
 from tests.graph.webs import THOROUGH, extend, make, page, tight
@@ -248,7 +248,7 @@ def test_a_remove_that_died_is_finished_by_the_next(store: Path) -> None:
     gone, other, *_ = (graph := Graph(store)).address(0), graph.address(1)
     add_clicks(graph, [Trail([other, gone], [(0, 1)], 5), Trail([gone, other], [(0, 1)], 2)], ReadReport())
     renew_search(store, wanted=True)
-    build_keywords(Graph(store))
+    KEYWORDS.build(Graph(store))
     before = side_folders(store)
     assert {name.partition("-")[0] for name in before} == {"clicks", "search", "vectors", "keywords"}
     with patch("cocite.graph.build.maintain.renew_clicks", side_effect=KeyboardInterrupt), suppress(KeyboardInterrupt):

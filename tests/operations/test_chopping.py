@@ -16,7 +16,7 @@ from cocite.related.methods import method
 from cocite.results.known import find_page
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.search import build_search
+from cocite.words.search import SEARCH
 from tests.cli.conftest import run
 from tests.graph.webs import make
 
@@ -34,7 +34,7 @@ def web(fast_root: Path) -> Store:
     pages[0].links.append(Link(ALICE, "bird"))
     make(fast_root / "chopping.cocite", pages)
     found = cocite.open(fast_root / "chopping.cocite")
-    build_search(found.graph)
+    SEARCH.build(found.graph)
     return found
 
 

@@ -12,7 +12,7 @@ from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
 from cocite.operations.words.communities import CommunitiesFound
 from cocite.python import Store
 from cocite.sources.records import Link, Page
-from cocite.words.search import build_search
+from cocite.words.search import SEARCH
 from tests.graph.webs import make
 
 
@@ -43,7 +43,7 @@ PAGES = [
 def store(place: Path) -> Store:
     make(place / "web.cocite", PAGES)
     found = cocite.open(place / "web.cocite")
-    build_search(found.graph)
+    SEARCH.build(found.graph)
     return found
 
 
@@ -115,7 +115,7 @@ def drifting(fast: int, slow: int) -> list[Page]:
 def test_pages_that_suit_the_words_count_more(place: Path) -> None:
     make(place / "web.cocite", drifting(4, 3))
     store = cocite.open(place / "web.cocite")
-    build_search(store.graph)
+    SEARCH.build(store.graph)
     published = store.communities("seed", npea="off", off_topic=1, window=0)
     assert published.root == 10 and published.found[0].vector == 1
     principal = next(each for each in published if each.name == "principal")
@@ -130,7 +130,7 @@ def test_pages_that_suit_the_words_count_more(place: Path) -> None:
 def test_communities_come_by_fit_times_strength(place: Path) -> None:
     make(place / "web.cocite", drifting(4, 3))
     store = cocite.open(place / "web.cocite")
-    build_search(store.graph)
+    SEARCH.build(store.graph)
     found = store.communities("seed", npea="off", off_topic=1, window=0)
     strengths = [each.fit * each.singular_value for each in found if each.fit is not None]
     assert len(strengths) == len(found) and strengths == sorted(strengths, reverse=True)
@@ -159,7 +159,7 @@ def test_stop_words_are_not_keywords_unless_queried(place: Path) -> None:
     others = [Page(site(f"o{n}"), "Something else") for n in range(9)]
     make(place / "web.cocite", [*lists, *others])
     store = cocite.open(place / "web.cocite")
-    build_search(store.graph)
+    SEARCH.build(store.graph)
     (only,) = store.communities("gadgets", npea="off")
     assert only.keywords == ("gadgets",)
     (only,) = store.communities("home gadgets", npea="off")

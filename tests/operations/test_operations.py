@@ -28,7 +28,7 @@ from cocite.operations.words.keywords import FindKeywords
 from cocite.operations.words.search import SearchPages
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.search import ready_search
+from cocite.words.search import SEARCH
 from tests.graph.webs import make as make_store
 
 DAILIES = [f"https://daily{i}.example/" for i in range(6)]
@@ -53,7 +53,7 @@ def web(fast_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[W
     ]
     path = tmp_path_factory.mktemp("operations") / "web.cocite"
     make_store(path, pages)
-    ready_search(Graph(path))
+    SEARCH.ready(Graph(path))
     yield Web(path)
 
 

@@ -18,8 +18,8 @@ from cocite.operations.pages.related import Related
 from cocite.python import Store
 from cocite.results.visits import Visit
 from cocite.sources.records import Link, Page
-from cocite.words.keywords import build_keywords
-from cocite.words.relevance import build_relevance
+from cocite.words.keywords import KEYWORDS
+from cocite.words.relevance import RELEVANCE
 from tests.cli.conftest import run
 from tests.graph.webs import make as make_store
 
@@ -47,7 +47,7 @@ def web(fast_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         pages += [Page(page(name), name.title(), f"{topic} {topic} {name} words of {names[0]}") for name in names]
     path = tmp_path_factory.mktemp("recommend") / "web.cocite"
     made = Store(make_store(path, pages).path)
-    build_relevance(made.graph, build_keywords(made.graph))
+    RELEVANCE.build(made.graph, KEYWORDS.build(made.graph))
     yield made
 
 

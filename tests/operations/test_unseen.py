@@ -13,7 +13,7 @@ from cocite.related.methods import method
 from cocite.results.filters import Filters
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.search import build_search
+from cocite.words.search import SEARCH
 from tests.graph.webs import make
 
 NEW = "https://new.example/list"
@@ -33,7 +33,7 @@ def web(fast_root: Path) -> Iterator[Web]:
     store = fast_root / "unseen.cocite"
     make(store, pages)
     found = Web(store)
-    build_search(found.graph)
+    SEARCH.build(found.graph)
     yield found
 
 

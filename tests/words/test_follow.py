@@ -20,11 +20,11 @@ from cocite.sources.records import Link, Page
 from cocite.words import changes
 from cocite.words.changes import ChangedPages, growth_level
 from cocite.words.follow_vectors import changed_rows, stored_rows
-from cocite.words.keywords import KEYWORDS, open_keywords, ready_keywords
+from cocite.words.keywords import KEYWORDS
 from cocite.words.make_vectors import make_vectors
 from cocite.words.relevance import RELEVANCE
-from cocite.words.search import SEARCH, SearchIndex, open_search, renew_search
-from cocite.words.vectors import MAX_SAME_NAME, VECTORS, open_vectors, ready_vectors
+from cocite.words.search import SEARCH, SearchIndex, renew_search
+from cocite.words.vectors import MAX_SAME_NAME, VECTORS
 from tests.graph.webs import examples, extend, make
 from tests.words.webs import webs
 
@@ -73,8 +73,8 @@ def history(store: Path, seed: int) -> Graph:
     draw = random.Random(seed)
     make(store, [page_of(draw, url) for url in (*LISTS, *SITES)])
     renew_search(store, wanted=True)
-    ready_keywords(Graph(store))
-    RELEVANCE.ready(Graph(store), open_keywords(Graph(store)))
+    KEYWORDS.ready(Graph(store))
+    RELEVANCE.ready(Graph(store), KEYWORDS.open(Graph(store)))
     for turn in range(4):
         before = Graph(store)
         if turn == 2:
@@ -94,9 +94,9 @@ def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytes
     monkeypatch.setattr("cocite.words.same_name.MAX_NAME_PAGES", 1000)  # which are ignored lags
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
         graph = history(Path(folder) / "w", seed)
-        followed = open_search(graph)
+        followed = SEARCH.open(graph)
         assert len(list(followed.side.folder.glob("*.fast"))) > 1, "it was made anew"
-        vectors, keywords = open_vectors(graph), open_keywords(graph)
+        vectors, keywords = VECTORS.open(graph), KEYWORDS.open(graph)
         copy = Path(shutil.copytree(graph.path, Path(folder) / "copy"))
         shutil.rmtree(copy / "side")
         fresh = Graph(copy)
@@ -105,7 +105,7 @@ def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytes
         for word in (*TOPICS, "site1", "new"):
             pages = [{page for page, _ in each.search(word, 200).hits} for each in (followed, index)]
             assert pages[0] == pages[1], word
-        whole, chosen = ready_vectors(fresh), ready_keywords(fresh)
+        whole, chosen = VECTORS.ready(fresh), KEYWORDS.ready(fresh)
         assert vectors.text_words.tolist() == whole.text_words.tolist()
         assert vectors.home.tolist() == whole.home.tolist()
         for page in range(graph.pages):
@@ -141,10 +141,10 @@ def test_parts_are_merged_and_compaction_drops_them(place: Path, monkeypatch: py
         extend(store, [page_of(draw, f"https://new.example/{at}")])
         renew_search(store, wanted=True)
         assert len(list(VECTORS.find(Graph(store)).side.folder.glob("*.npz"))) <= 4
-    assert open_vectors(Graph(store)).recent is not None
+    assert VECTORS.open(Graph(store)).recent is not None
     compact(store)
     renew_search(store, wanted=True)
-    assert open_vectors(Graph(store)).recent is None
+    assert VECTORS.open(Graph(store)).recent is None
 
 
 def test_the_page_that_was_added_is_similar_at_once(place: Path) -> None:
@@ -154,10 +154,10 @@ def test_the_page_that_was_added_is_similar_at_once(place: Path) -> None:
     extend(store, [Page("https://new.example/", "violin harbour", "violin harbour violin harbour")])
     renew_search(store, wanted=True)
     graph, page = Graph(store), Graph(store).find("https://new.example/")
-    similar = open_vectors(graph).most_similar(page, 5)
+    similar = VECTORS.open(graph).most_similar(page, 5)
     assert len(similar)
-    assert page in open_vectors(graph).most_similar(int(similar[0]), graph.pages).tolist()
-    assert [hit for hit, _ in open_search(graph).search('"violin harbour violin"', 3).hits] == [page]
+    assert page in VECTORS.open(graph).most_similar(int(similar[0]), graph.pages).tolist()
+    assert [hit for hit, _ in SEARCH.open(graph).search('"violin harbour violin"', 3).hits] == [page]
 
 
 def test_a_damaged_part_is_reported_and_made_anew(place: Path) -> None:
@@ -171,10 +171,10 @@ def test_a_damaged_part_is_reported_and_made_anew(place: Path) -> None:
     for wrong in (raw[:-1], raw[:99] + bytes([raw[99] ^ 1]) + raw[100:], b""):
         part.write_bytes(wrong)
         with pytest.raises(BadStore, match=r"damaged: make it again with cocite search --make"):
-            open_vectors(Graph(store))
+            VECTORS.open(Graph(store))
     extend(store, [page_of(draw, "https://new.example/2")])
     renew_search(store, wanted=True)
-    assert open_vectors(Graph(store)).recent is None
+    assert VECTORS.open(Graph(store)).recent is None
 
 
 def test_popular_pages_follow_when_their_links_have_grown() -> None:
@@ -201,7 +201,7 @@ def test_a_change_does_not_wait_for_keywords_that_are_being_made(place: Path) ->
         extend(store, [page_of(draw, "https://new.example/")])
         assert renew_search(store, wanted=True) is not None
     assert not is_being_made(graph, "keywords")
-    assert ready_keywords(Graph(store)).starts[-1] > 0
+    assert KEYWORDS.ready(Graph(store)).starts[-1] > 0
 
 
 def test_a_store_without_words_gets_some_later(place: Path) -> None:
@@ -211,8 +211,8 @@ def test_a_store_without_words_gets_some_later(place: Path) -> None:
     for n in range(2):
         extend(store, [Page(f"https://new{n}.example/", title="Herons and storks", text="herons storks")])
         renew_search(store, True)
-    assert len(open_vectors(Graph(store)).words)
-    assert len(open_search(Graph(store)).search("herons", 5).hits) == 2
+    assert len(VECTORS.open(Graph(store)).words)
+    assert len(SEARCH.open(Graph(store)).search("herons", 5).hits) == 2
 
 
 def test_what_a_command_left_that_died_before_it_removed_old_words_is_removed(

@@ -16,8 +16,8 @@ from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.keywords import KeywordIndex, build_keywords, make_keywords, open_keywords, ready_keywords
-from cocite.words.relevance import build_relevance, links_of, open_relevance, ready_relevance
+from cocite.words.keywords import KEYWORDS, KeywordIndex, make_keywords
+from cocite.words.relevance import RELEVANCE, links_of
 from tests.graph.webs import examples, extend, make
 from tests.words import naive_words
 from tests.words.webs import webs
@@ -157,13 +157,13 @@ def test_stored_and_opened_again(place: Path) -> None:
     with pytest.raises(
         BadStore, match=r"has no keyword index yet: make it with cocite keywords --make -i .*web.cocite"
     ):
-        open_keywords(graph)
-    fresh, kept = make_keywords(graph), ready_keywords(graph)
+        KEYWORDS.open(graph)
+    fresh, kept = make_keywords(graph), KEYWORDS.ready(graph)
     for name in ("starts", "ids", "counts", "frequency"):
         assert getattr(kept, name).tolist() == getattr(fresh, name).tolist()
     assert list(kept.words) == list(fresh.words)
-    assert ready_keywords(graph).made == kept.made != build_keywords(graph, per_page=1).made
-    assert open_keywords(graph).per_page == 1
+    assert KEYWORDS.ready(graph).made == kept.made != KEYWORDS.build(graph, per_page=1).made
+    assert KEYWORDS.open(graph).per_page == 1
     assert list(faults_of_sides(graph)) == []
 
 
@@ -172,19 +172,19 @@ def test_relevance_stored_and_opened_again(place: Path) -> None:
         place, [Page(A, text="chess club", links=[Link(B)]), Page(B, text="chess engine"), Page(C, text="yak")]
     )
     fresh = Web(graph.path)
-    keywords = ready_keywords(graph)
+    keywords = KEYWORDS.ready(graph)
     with pytest.raises(BadStore, match="has no keyword relevance yet: make it with cocite keywords --make"):
-        open_relevance(graph, keywords)
-    kept = ready_relevance(graph, keywords)
+        RELEVANCE.open(graph, keywords)
+    kept = RELEVANCE.ready(graph, keywords)
     numbers = range(len(keywords.words))
     assert [[kept.all_similar(a)[b] for a in numbers] for b in numbers] == [
         [fresh.relevance.all_similar(a)[b] for a in numbers] for b in numbers
     ]
     assert (kept.pages, kept.support, kept.mutual) == (3, fresh.relevance.support, fresh.relevance.mutual)
-    again = build_keywords(graph, per_page=1)
+    again = KEYWORDS.build(graph, per_page=1)
     with pytest.raises(BadStore, match="is of other keywords: make it again with"):
-        open_relevance(graph, again)
-    assert build_relevance(graph, again).pages == 3
+        RELEVANCE.open(graph, again)
+    assert RELEVANCE.build(graph, again).pages == 3
     rows = links_of(graph)
     assert (rows.starts.tolist(), rows.columns.tolist()) == ([0, 1, 1, 1], [graph.find(B)])
 
@@ -192,10 +192,10 @@ def test_relevance_stored_and_opened_again(place: Path) -> None:
 def test_after_a_change_they_are_stale_and_go(place: Path) -> None:
     path = place / "web.cocite"
     cocite.build([write(place, Page(A, text="chess"))], path)
-    build_relevance(Graph(path), build_keywords(Graph(path)))
+    RELEVANCE.build(Graph(path), KEYWORDS.build(Graph(path)))
     extend(path, [Page(B, text="shogi")])
     with pytest.raises(BadStore, match=r"the keywords of .* was made before the store was changed: make it again with"):
-        open_keywords(Graph(path))
+        KEYWORDS.open(Graph(path))
     cocite.build([write(place, Page(C, text="checkers"))], path, adding=True)
     assert not list((path / "side").glob("keywords*")) + list((path / "side").glob("relevance*"))
     assert list(Web(path).keywords.words) == ["checkers", "chess", "shogi"]
@@ -210,26 +210,26 @@ def write(place: Path, page: Page) -> Path:
 @pytest.mark.parametrize("array", ["starts", "ids", "counts", "words.starts"])
 def test_damage_is_refused(place: Path, array: str) -> None:
     graph = made(place, [Page(A, text="chess club"), Page(B, text="chess engine")])
-    build_keywords(graph)
+    KEYWORDS.build(graph)
     (file,) = (graph.path / "side").glob(f"keywords-*/{array}.bin")
     file.write_bytes(b"\xff" * file.stat().st_size if array != "counts" else b"")
     with pytest.raises(BadStore, match="damaged"):
-        open_keywords(graph)
+        KEYWORDS.open(graph)
 
 
 def test_damaged_relevance_is_refused(place: Path) -> None:
     graph = made(place, [Page(A, text="chess club"), Page(B, text="chess engine")])
-    keywords = build_keywords(graph)
-    build_relevance(graph, keywords)
+    keywords = KEYWORDS.build(graph)
+    RELEVANCE.build(graph, keywords)
     for file in (graph.path / "side").glob("relevance-*/*.bin"):
         if "times" in file.name or not file.stat().st_size:
             continue
         before = file.read_bytes()
         file.write_bytes(b"\xfe" * len(before))
         with pytest.raises(BadStore, match="damaged"):
-            open_relevance(graph, keywords)
+            RELEVANCE.open(graph, keywords)
         file.write_bytes(before)
-    assert open_relevance(graph, keywords).pages == 2
+    assert RELEVANCE.open(graph, keywords).pages == 2
 
 
 @pytest.mark.parametrize("per_page", [0, -1, 1001])

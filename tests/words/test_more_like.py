@@ -10,7 +10,7 @@ import pytest
 
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.words.search import build_search, open_search
+from cocite.words.search import SEARCH
 from cocite.words.tfidf import MAX_QUERY_WORDS, more_like, page_words, strongest_words
 from tests.graph.webs import make
 
@@ -26,8 +26,8 @@ def test_the_words_of_a_page_and_of_links_to_it(place: Path) -> None:
         ],
     )
     graph = Graph(place / "web.cocite")
-    build_search(graph)
-    search, a, b, c, d, empty = open_search(graph), *(graph.find(f"{n}.example") for n in ("a", "b", "c", "d", "empty"))
+    SEARCH.build(graph)
+    search, a, b, c, d, empty = SEARCH.open(graph), *(graph.find(f"{n}.example") for n in ("a", "b", "c", "d", "empty"))
     counts = page_words(graph, a)
     assert counts == {"tortoises": 2, "eat": 1, "leaves": 1, "food": 1, "slow": 1, "animals": 1}
     strongest = strongest_words(search, counts)
@@ -47,8 +47,8 @@ def test_limits(place: Path) -> None:
     ]
     make(place / "web.cocite", pages)
     graph = Graph(place / "web.cocite")
-    build_search(graph)
-    search = open_search(graph)
+    SEARCH.build(graph)
+    search = SEARCH.open(graph)
     strongest = strongest_words(search, Counter({"the": 50, "w0": 1, "w1": 1, "w2": 2, "unknown": 9}))
     assert list(strongest) == ["w2", "w1"]  # `the` is on all pages, w0 and unknown on no other than one
     assert len(strongest_words(search, page_words(graph, graph.find("p0.example")))) <= MAX_QUERY_WORDS

@@ -27,7 +27,7 @@ from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.words import search as module
 from cocite.words.documents import MAX_TEXT_CHARACTERS, address_words
-from cocite.words.search import build_search, open_search, ready_search, renew_search
+from cocite.words.search import SEARCH, renew_search
 from cocite.words.tokens import forms
 from tests.graph.webs import examples, extend, make
 from tests.words.webs import webs
@@ -59,7 +59,7 @@ def graph(fast_root: Path) -> Iterator[Graph]:
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
         make(Path(folder) / "w", PAGES)
         graph = Graph(Path(folder) / "w")
-        build_search(graph)
+        SEARCH.build(graph)
         yield graph
 
 
@@ -70,7 +70,7 @@ def own(graph: Graph, place: Path) -> Graph:
 
 
 def found(graph: Graph, query: str, k: int = 10) -> list[str]:
-    return [graph.address(page) for page, _ in open_search(graph).search(query, k).hits]
+    return [graph.address(page) for page, _ in SEARCH.open(graph).search(query, k).hits]
 
 
 def test_fields_by_weight(graph: Graph) -> None:
@@ -92,12 +92,12 @@ def test_the_heading_of_a_link_describes_its_page(graph: Graph) -> None:
 def test_phrases(graph: Graph) -> None:
     assert found(graph, '"falcon flies"') == [TEXT]
     assert found(graph, '"flies falcon"')  # no page has the phrase: those that have its words
-    assert open_search(graph).search('"flies falcon"', 10).matched == 0
+    assert SEARCH.open(graph).search('"flies falcon"', 10).matched == 0
 
 
 def test_all_words_else_the_most_of_them(graph: Graph) -> None:
     assert found(graph, "falcon flies") == [TEXT]
-    several = open_search(graph).search("falcon flies nonsense", 10)
+    several = SEARCH.open(graph).search("falcon flies nonsense", 10)
     assert [graph.address(page) for page, _ in several.hits] == [TEXT]
     assert (several.matched, several.total) == (2, 3)
 
@@ -107,7 +107,7 @@ def test_a_plural_s_does_not_matter_in_words_but_in_phrases(graph: Graph) -> Non
     assert (
         found(graph, "royal game") == found(graph, "royal games") == ["https://chess.example/", "https://list.example/"]
     )
-    assert open_search(graph).search('"royal game"', 10).matched == 0
+    assert SEARCH.open(graph).search('"royal game"', 10).matched == 0
     assert forms(("glass",)) == [("glass",)]
     assert forms(("is",)) == [("is",)]
     assert forms(("games",)) == [("games",), ("game",)]
@@ -122,13 +122,13 @@ def test_how_many(graph: Graph) -> None:
 @pytest.mark.parametrize("query", ["", "  ", "!?", '""', "\x00"])
 def test_no_word_at_all(graph: Graph, query: str) -> None:
     with pytest.raises(BadParameter, match="No word to search for"):
-        open_search(graph).search(query, 10)
+        SEARCH.open(graph).search(query, 10)
 
 
 @given(st.text(max_size=40) | st.text("ab \"“”\\:()[]{}^~*?+-/!&|<>=,.'#", max_size=20))
 def test_no_query_raises_an_error(graph: Graph, query: str) -> None:
     with suppress(BadParameter):
-        assert len(open_search(graph).search(query, 3).hits) <= 3
+        assert len(SEARCH.open(graph).search(query, 3).hits) <= 3
 
 
 def test_nothing_fits(graph: Graph) -> None:
@@ -140,7 +140,7 @@ def test_equal_scores_by_links_in_then_by_address(place: Path) -> None:
     pages = [Page(name, "same") for name in names]
     make(place / "w", [*pages, Page("https://list.example/", links=[Link(names[150]), Link(names[120])])])
     graph = Graph(place / "w")
-    build_search(graph)
+    SEARCH.build(graph)
     assert found(graph, "same", 5) == [names[120], names[150], names[0], names[1], names[2]]
 
 
@@ -149,8 +149,8 @@ def test_popularity_counts_by_the_logarithm(place: Path) -> None:
     fans = [Page(f"https://fan{i}.example/", "fan", links=[Link("https://1.example/")]) for i in range(7)]
     make(place / "w", [*pages, *fans])
     graph = Graph(place / "w")
-    build_search(graph)
-    (_, more), (_, less) = open_search(graph).search("same", 2).hits
+    SEARCH.build(graph)
+    (_, more), (_, less) = SEARCH.open(graph).search("same", 2).hits
     assert more / less == pytest.approx(1 + module.POPULARITY * 3, rel=1e-4)  # log2(1 + 7) = 3
 
 
@@ -160,10 +160,10 @@ def test_the_same_every_time_and_in_any_memory(fast_root: Path, pages: list[Page
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
         make(Path(folder) / "w", pages)
         graph = Graph(Path(folder) / "w")
-        build_search(graph)
-        once = open_search(graph).search(query, 5).hits
-        build_search(graph, memory=100)  # many ranges of targets
-        assert open_search(graph).search(query, 5).hits == once
+        SEARCH.build(graph)
+        once = SEARCH.open(graph).search(query, 5).hits
+        SEARCH.build(graph, memory=100)  # many ranges of targets
+        assert SEARCH.open(graph).search(query, 5).hits == once
 
 
 def test_hostile_texts(place: Path) -> None:
@@ -171,7 +171,7 @@ def test_hostile_texts(place: Path) -> None:
     texts = ["\x00", "\u202e" * 1000, long, "é" * 70_000, "x " * 300_000 + "last", "\n\t\r \ufffe\uffff"]
     make(place / "w", [Page(f"https://{i}.example/", text, text=text, headings=[text]) for i, text in enumerate(texts)])
     graph = Graph(place / "w")
-    assert build_search(graph).pages == graph.pages
+    assert SEARCH.build(graph).pages == graph.pages
     assert found(graph, "last") == ["https://4.example/"]
 
 
@@ -180,17 +180,17 @@ def test_opaque_names_can_be_found(place: Path) -> None:
     graph = Graph(place / "w")
     assert renew_search(graph.path, wanted=True) is None  # there is no text
     with pytest.raises(BadStore, match="cocite search --make -i"):
-        open_search(graph)
-    assert [graph.address(page) for page, _ in ready_search(graph).search("lovelace", 3).hits] == ["Ada Lovelace"]
+        SEARCH.open(graph)
+    assert [graph.address(page) for page, _ in SEARCH.ready(graph).search("lovelace", 3).hits] == ["Ada Lovelace"]
 
 
 def test_a_changed_store_has_a_stale_index(own: Graph) -> None:
     extend(own.path, [Page("https://new.example/", "Falcon of the year")])
     graph = Graph(own.path)
     with pytest.raises(BadStore, match=r"before the store was changed.*cocite search --make"):
-        open_search(graph)
+        SEARCH.open(graph)
     with pytest.raises(BadStore, match=r"Another command changed .* meanwhile: run this one again"):
-        build_search(own)  # page numbers of the old generation
+        SEARCH.build(own)  # page numbers of the old generation
     assert renew_search(own.path, wanted=True) is not None
     assert "https://new.example/" in found(graph, "falcon")
 
@@ -199,33 +199,33 @@ def test_an_index_that_is_not_wanted_any_more_goes(own: Graph) -> None:
     assert renew_search(own.path, wanted=False) is None
     assert not [file for file in (own.path / "side").iterdir() if not file.name.startswith(".")]
     with pytest.raises(BadStore, match="no search index"):
-        open_search(own)
+        SEARCH.open(own)
 
 
 def test_ready_search_builds_the_index_only_if_needed(own: Graph) -> None:
-    before = open_search(own).side.folder
-    assert ready_search(own).pages == open_search(own).pages
-    assert open_search(own).side.folder == before
+    before = SEARCH.open(own).side.folder
+    assert SEARCH.ready(own).pages == SEARCH.open(own).pages
+    assert SEARCH.open(own).side.folder == before
     renew_search(own.path, wanted=False)
-    assert ready_search(own).search("falcon", 3).hits == open_search(own).search("falcon", 3).hits
+    assert SEARCH.ready(own).search("falcon", 3).hits == SEARCH.open(own).search("falcon", 3).hits
 
 
 def test_a_process_of_its_own_makes_the_same_index(own: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     """If it fails, this process makes the index, or says why it can't."""
     queries = ("password manager", "python", "notes", "example")
-    expected = [build_search(own).search(query, 10) for query in queries]
+    expected = [SEARCH.build(own).search(query, 10) for query in queries]
     monkeypatch.setattr(module, "MIN_PROCESS_BYTES", 0)
     monkeypatch.setattr(module, "usable_cores", lambda: 2)
     for executable in (sys.executable, shutil.which("false") or "/bin/false"):
         renew_search(own.path, wanted=False)
         monkeypatch.setattr(sys, "executable", executable)
         assert renew_search(own.path, wanted=True) is not None
-        made = open_search(own)
+        made = SEARCH.open(own)
         assert [made.search(query, 10) for query in queries] == expected
 
 
 def test_damage_is_reported(own: Graph) -> None:
-    files = sorted(file for file in open_search(own).side.folder.iterdir() if file.suffix != ".lock")
+    files = sorted(file for file in SEARCH.open(own).side.folder.iterdir() if file.suffix != ".lock")
     assert len(files) > 5
     for file in files:
         raw = file.read_bytes()
@@ -234,9 +234,9 @@ def test_damage_is_reported(own: Graph) -> None:
             if wrong is not None:
                 file.write_bytes(wrong)
             with pytest.raises(BadStore, match=r"damaged: make it again with cocite search --make"):
-                open_search(own)
+                SEARCH.open(own)
             file.write_bytes(raw)
-    assert open_search(own).search("falcon", 1).hits
+    assert SEARCH.open(own).search("falcon", 1).hits
 
 
 def test_an_index_of_another_version_is_refused(own: Graph) -> None:
@@ -250,7 +250,7 @@ def test_failing_leaves_the_old_index(own: Graph, monkeypatch: pytest.MonkeyPatc
 
     before = found(own, "falcon")
     with pytest.raises(KeyboardInterrupt):
-        build_search(own, progress=stop)
+        SEARCH.build(own, progress=stop)
     assert found(own, "falcon") == before
     assert len(list((own.path / "side").glob("search-*"))) == 1
 
@@ -258,12 +258,12 @@ def test_failing_leaves_the_old_index(own: Graph, monkeypatch: pytest.MonkeyPatc
 KILLED = """
 import sys, time
 from cocite.graph.store import Graph
-from cocite.words.search import build_search
+from cocite.words.search import SEARCH
 def wait(stage, done, total):
     if stage == "indexing pages":
         print(stage, flush=True)
         time.sleep(60)
-build_search(Graph(sys.argv[1]), progress=wait)
+SEARCH.build(Graph(sys.argv[1]), progress=wait)
 """
 
 
@@ -276,15 +276,15 @@ def test_killed_while_indexing_the_store_is_intact(own: Graph) -> None:
     process.communicate()
     assert not list(check(own.path))
     assert found(own, "falcon") == before
-    build_search(own)  # the lock went with its holder, and so does what was left behind
+    SEARCH.build(own)  # the lock went with its holder, and so does what was left behind
     assert found(own, "falcon") == before
     assert len(list((own.path / "side").glob("search-*"))) == 1
 
 
 def test_two_at_once(own: Graph) -> None:
     renew_search(own.path, wanted=False)
-    code = "import sys; from cocite.graph.store import Graph; from cocite.words.search import ready_search\n"
-    code += "print(len(ready_search(Graph(sys.argv[1])).search('falcon', 10).hits))"
+    code = "import sys; from cocite.graph.store import Graph; from cocite.words.search import SEARCH\n"
+    code += "print(len(SEARCH.ready(Graph(sys.argv[1])).search('falcon', 10).hits))"
     both = [subprocess.Popen([sys.executable, "-c", code, str(own.path)], stdout=subprocess.PIPE) for _ in range(2)]
     assert [process.communicate()[0] for process in both] == [b"6\n", b"6\n"]
     assert len(list((own.path / "side").glob("search-*"))) == 1
@@ -294,7 +294,7 @@ def test_the_sample(fast_root: Path) -> None:
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
         build_sample(Path(folder) / "w", lambda *_: None)
         graph = Graph(Path(folder) / "w")
-        build_search(graph)
+        SEARCH.build(graph)
         assert found(graph, "new york times", 1) == ["https://www.nytimes.com/"]
         assert found(graph, "bmw", 1) == ["https://www.bmw.com/"]
         assert found(graph, "marias reading room", 1) == ["https://marias-reading-room.example/newspapers"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.words.search import SearchIndex, build_search
+from cocite.words.search import SEARCH, SearchIndex
 from cocite.words.tfidf import MAX_PARENTS, TEXT_WORDS, DocumentFrequencies, TextVectors, cosine, text_vectors
 from tests.graph.webs import examples, make
 from tests.words import naive_words
@@ -32,7 +32,7 @@ def test_equals_the_slow_truth(fast_root: Path, web: list[Page], most: int) -> N
         make(Path(folder) / "w", web)
         graph = Graph(Path(folder) / "w")
         pages = list(range(graph.pages))[::-1]
-        search = build_search(graph)
+        search = SEARCH.build(graph)
         found, expected = vectors(search, pages, most), naive_words.tf_idf(search, pages, most)
         for row, vector in zip(found.matrix.toarray(), expected, strict=True):
             assert {found.words[i]: row[i] for i in np.flatnonzero(row)} == pytest.approx(vector)
@@ -54,7 +54,7 @@ def graph(place: Path) -> Graph:
 
 def test_worked_out(graph: Graph) -> None:
     a, c, d = (graph.find(f"https://{name}.example/") for name in "acd")
-    found = vectors(build_search(graph), [a, c, d], words=2)  # red apple apple tree; apple pie; nothing
+    found = vectors(SEARCH.build(graph), [a, c, d], words=2)  # red apple apple tree; apple pie; nothing
     assert found.words == ["apple", "pie", "red", "tree"]
     rare, common = math.log(5 / 2) + 1, math.log(5 / 3) + 1  # of four pages, two have "apple" in their titles
     apple = (1 + math.log(2)) * common
@@ -69,7 +69,7 @@ def test_worked_out(graph: Graph) -> None:
 
 
 def test_no_pages_and_wrong_pages(graph: Graph) -> None:
-    search = build_search(graph)
+    search = SEARCH.build(graph)
     empty = vectors(search, [])
     assert empty.matrix.shape == (0, 0)
     assert cosine(empty.matrix, empty.matrix).shape == (0, 0)
@@ -81,4 +81,4 @@ def test_a_page_with_very_many_links_in(place: Path) -> None:
     target = "https://target.example/"
     make(place / "w", [Page(f"https://s{i}.example/", links=[Link(target, f"word{i}")]) for i in range(300)])
     graph = Graph(place / "w")
-    assert len(vectors(build_search(graph), [graph.find(target)]).words) == MAX_PARENTS
+    assert len(vectors(SEARCH.build(graph), [graph.find(target)]).words) == MAX_PARENTS

@@ -19,7 +19,7 @@ from cocite.web import Web
 from cocite.words import context_words, documents, make_vectors, vectors
 from cocite.words.same_name import AnchorNames, name_in
 from cocite.words.search import renew_search
-from cocite.words.vectors import SharedTerms, Vectors, open_vectors, ready_vectors
+from cocite.words.vectors import VECTORS, SharedTerms, Vectors
 from tests.graph.webs import examples, extend, make, page
 from tests.related.methods import naive_auto
 from tests.related.methods.naive_web import NaiveWeb, View
@@ -138,17 +138,17 @@ def test_they_are_stored_renewed_and_dropped(place: Path) -> None:
     path = place / "web.cocite"
     make(path, [Page(A, text="chess"), Page(B, text="chess")])
     with pytest.raises(BadStore, match="no index of word vectors"):
-        open_vectors(Graph(path))
-    ready_vectors(Graph(path))
-    assert len(open_vectors(Graph(path)).words) == 1
+        VECTORS.open(Graph(path))
+    VECTORS.ready(Graph(path))
+    assert len(VECTORS.open(Graph(path)).words) == 1
     extend(path, [Page(C, text="yacht chess")])
     with pytest.raises(BadStore, match="before the store was changed"):
-        open_vectors(Graph(path))
+        VECTORS.open(Graph(path))
     renew_search(path, True)
-    assert len(open_vectors(Graph(path)).words) == 2
+    assert len(VECTORS.open(Graph(path)).words) == 2
     renew_search(path, False)
     with pytest.raises(BadStore, match="no index of word vectors"):
-        open_vectors(Graph(path))
+        VECTORS.open(Graph(path))
     assert Web(path).vectors is not None  # made again when they are needed
 
 
@@ -162,7 +162,7 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
     pages = [Page(A, text="chess rook"), Page(B, text="chess rook"), Page(C, text="rook"), Page(D, text="keel")]
     pages[2].links, pages[3].links = [Link(A, "rook", 0), Link(D, "keel", 0)], [Link(B, "rook", 0), Link(C, "keel", 0)]
     make(path, pages)
-    ready_vectors(Graph(path))
+    VECTORS.ready(Graph(path))
     for name in (
         "starts",
         "word.starts",
@@ -177,7 +177,7 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
         whole = file.read_bytes()
         for at in range(0, len(whole), 3):
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
-            found = open_vectors(Graph(path))
+            found = VECTORS.open(Graph(path))
             for one in range(4):
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
                 assert (found.most_similar(one, 10) < 4).all()
@@ -185,7 +185,7 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
                 assert (found.same_name_pages(one)[0] < 4).all()
         file.write_bytes(whole[:-2])
         with pytest.raises(BadStore):
-            open_vectors(Graph(path))
+            VECTORS.open(Graph(path))
         file.write_bytes(whole)
 
 

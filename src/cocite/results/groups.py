@@ -14,12 +14,14 @@ topic of two pages beside a hundred pages on another topic is still a topic.
 docs/lab/communities.md compares them on the topics of real lists.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, log
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,9 @@ from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
 from cocite.results.naming import titles_of
 from cocite.web import Web
+
+if TYPE_CHECKING:
+    from cocite.operations.words.keywords import KeywordsFound
 
 MAX_PARENTS = 200
 PAGE_WEIGHT = 0.3
@@ -80,6 +85,16 @@ class GroupedAnswers(Answers):
         """For JSON."""
         groups = [{"keywords": list(group.keywords), "ranks": [a.rank for a in some]} for group, some in self.groups]
         return {**super().to_dict(), "groups": groups}
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendations(GroupedAnswers):
+    """Pages for somebody who has read some, and keywords; none if the store has no keywords."""
+
+    keywords: KeywordsFound | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "keywords": self.keywords.to_dict() if self.keywords else None}
 
 
 def grouped(web: Web, answers: Answers, by: str = WAYS[0]) -> GroupedAnswers:

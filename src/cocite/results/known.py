@@ -45,7 +45,7 @@ def pages_meant(graph: Graph, text: str, error: UnknownPage) -> UnknownPage:
     if any(mark in text for mark in ".:/") or len(text) > MAX_WORDS_LENGTH or (error.nearest and " " not in text):
         return error
     from cocite.results.naming import titles_of
-    from cocite.words.search import has_search, open_search, ready_search
+    from cocite.words.search import SEARCH, has_search
 
     message = f"{text!r} is not in this store"
     if graph.manifest.get("names") == graph.pages and not has_search(graph):  # an edge list
@@ -53,7 +53,7 @@ def pages_meant(graph: Graph, text: str, error: UnknownPage) -> UnknownPage:
         return UnknownPage(f"{message}, whose names look like {some}: give one of them")
     try:
         makes_index = 0 < graph.pages <= MAX_PAGES_INDEXED and graph.path != IN_MEMORY
-        hits = (ready_search if makes_index else open_search)(graph).search(text, MAX_PAGES_MEANT).hits
+        hits = (SEARCH.ready if makes_index else SEARCH.open)(graph).search(text, MAX_PAGES_MEANT).hits
     except (BadStore, OSError):  # no index, or a stale one, in a large store or one that can't be written
         return UnknownPage(f"{message}: give an address, or find pages by: cocite search {shlex.quote(text)}")
     if not hits:

@@ -148,7 +148,6 @@ def pack_keywords(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str,
 
 
 KEYWORDS = WordData("keywords", "keyword index", "keywords", 2, pack_keywords, read_keywords, follow_keywords)
-open_keywords, ready_keywords, build_keywords = KEYWORDS.open, KEYWORDS.ready, KEYWORDS.build
 
 
 class PageWords:

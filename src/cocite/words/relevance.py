@@ -316,4 +316,3 @@ def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
 
 
 RELEVANCE = WordData("relevance", "keyword relevance", "keywords", 1, pack_relevance, read_relevance, lags=True)
-open_relevance, ready_relevance, build_relevance = RELEVANCE.open, RELEVANCE.ready, RELEVANCE.build

@@ -111,7 +111,7 @@ def index_process(path: Path, memory: int) -> Iterator["subprocess.Popen[bytes]"
 def index_for_parent() -> None:
     """The program of that process."""
     end_with_parent()
-    build_search(Graph(sys.argv[1]), memory=int(sys.argv[2]))
+    SEARCH.build(Graph(sys.argv[1]), memory=int(sys.argv[2]))
     os._exit(0)
 
 
@@ -347,4 +347,3 @@ class SearchIndex:
 
 
 SEARCH = WordData("search", "search index", "search", 3, make_index, SearchIndex, follow_index)
-open_search, ready_search, build_search = SEARCH.open, SEARCH.ready, SEARCH.build

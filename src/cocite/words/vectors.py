@@ -314,4 +314,3 @@ def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -
 
 
 VECTORS = WordData("vectors", "index of word vectors", "search", 14, pack_vectors, read_vectors, follow_vectors)
-open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

@@ -19,7 +19,7 @@ from cocite.related.methods import method
 from cocite.related.methods.hubfinder import Params, explore, kept, likeness
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.search import ready_search
+from cocite.words.search import SEARCH
 from tests.graph.webs import examples, make, page
 from tests.related.methods import naive_hubfinder
 from tests.related.methods.naive import NaiveWeb
@@ -122,7 +122,7 @@ def test_words_are_as_rare_as_in_the_store(place: Path) -> None:
     hub = Page("https://hub.example/", links=[Link(each.url) for each in (start, *near)])
     records = [start, *near, *far, hub, Page("https://other.example/", text="nova")]
     make(place / "w", records)
-    ready_search(Graph(place / "w"))
+    SEARCH.ready(Graph(place / "w"))
     quasar, star, nova = (log((1 + 7) / (1 + having)) + 1 for having in (2, 5, 2))
     expected = [1.0, star**2 / hypot(star, quasar) / hypot(star, nova)]
     for web in (Web(place / "w"), make_web(records)):

@@ -19,7 +19,7 @@ from cocite.results.ask import ask, question
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
-from cocite.words.search import build_search
+from cocite.words.search import SEARCH
 from tests.graph.webs import examples, extend, make, page
 
 SITES = {letter: f"https://{letter}.example/" for letter in "abcdefghkj"}
@@ -48,7 +48,7 @@ def make_web(place: Path, words: bool = False, clicks: list[Trail] | None = None
     make(place / "web.cocite", pages())
     graph = Graph(place / "web.cocite")
     if words:
-        build_search(graph)
+        SEARCH.build(graph)
     if clicks:
         add_clicks(graph, clicks, ReadReport())
     return Web(place / "web.cocite")

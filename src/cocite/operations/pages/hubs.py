@@ -76,10 +76,10 @@ class Hubs(Operation, Filters):
         return method(self.method, given)
 
     def prepare(self, web: Web) -> None:
-        from cocite.words.search import ready_search
+        from cocite.words.search import SEARCH
 
         if (self.likeness or self.by == "text") and web.graph.texts:
-            web.search = ready_search(web.graph, progress=web.progress)
+            web.search = SEARCH.ready(web.graph, progress=web.progress)
 
     def run(self, web: Web) -> Answers:
         """The k best hubs or authorities; `steps` of the result are the rounds."""

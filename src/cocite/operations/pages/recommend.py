@@ -21,7 +21,7 @@ from cocite.parameters import parameter
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answers
-    from cocite.results.recommendations import Recommendations
+    from cocite.results.groups import Recommendations
     from cocite.results.visits import Visit
 
 MAX_WEIGHT = 1e9
@@ -135,8 +135,7 @@ class Recommend(Operation, CommandLineOptions):
         return Related(history=self.history, **{**shown, **own})
 
     def run(self, web: Web) -> Recommendations:
-        from cocite.results.groups import grouped
-        from cocite.results.recommendations import Recommendations
+        from cocite.results.groups import Recommendations, grouped
 
         answers = self.question(web).run(web)
         groups = grouped(web, replace(answers, answers=answers.answers[:MAX_GROUPED_RESULTS])).groups

@@ -205,10 +205,10 @@ class FindCommunities(Operation):
         check_method(self.method)
 
     def prepare(self, web: Web) -> None:
-        from cocite.words.search import ready_search
+        from cocite.words.search import SEARCH
 
         if self.query.strip():
-            web.search = ready_search(web.graph, progress=web.progress)
+            web.search = SEARCH.ready(web.graph, progress=web.progress)
 
     def run(self, web: Web) -> CommunitiesFound:
         """The communities, and with `no_npea` those without eliminating noise; writes the files that are named."""

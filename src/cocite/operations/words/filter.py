@@ -106,10 +106,10 @@ class FilterPages(Operation):
         return replace(self, urls=(*self.urls, *read_addresses(self.file))) if self.file else self
 
     def prepare(self, web: Web) -> None:
-        from cocite.words.search import ready_search
+        from cocite.words.search import SEARCH
 
         if self.query.strip():
-            web.search = ready_search(web.graph, progress=web.progress)
+            web.search = SEARCH.ready(web.graph, progress=web.progress)
 
     def run(self, web: Web) -> PagesFiltered:
         """The kept and the dropped pages."""

@@ -131,15 +131,15 @@ class FindKeywords(Operation):
 
     def prepare(self, web: Web) -> None:
         """Compute keywords and relevance if there are none that fit, or if asked to."""
-        from cocite.words.keywords import build_keywords, ready_keywords
-        from cocite.words.relevance import build_relevance, ready_relevance
+        from cocite.words.keywords import KEYWORDS
+        from cocite.words.relevance import RELEVANCE
 
         graph, progress = web.graph, web.progress
         if self.make:
-            web.keywords = build_keywords(graph, per_page=self.per_page, progress=progress)
+            web.keywords = KEYWORDS.build(graph, per_page=self.per_page, progress=progress)
         else:
-            web.keywords = ready_keywords(graph, progress=progress)
-        web.relevance = (build_relevance if self.make else ready_relevance)(graph, web.keywords, progress=progress)
+            web.keywords = KEYWORDS.ready(graph, progress=progress)
+        web.relevance = (RELEVANCE.build if self.make else RELEVANCE.ready)(graph, web.keywords, progress=progress)
 
     def run(self, web: Web) -> KeywordsFound | KeywordsOfPage | KeywordsBuilt:
         """Related keywords, or those of the page. Raises UnknownWord for a word that is not a keyword of any page."""

@@ -56,12 +56,12 @@ class SearchPages(Operation, Filters):
 
     def prepare(self, web: Web) -> None:
         """Build the index if there is none that fits, or if asked to; then also vectors if there are none that fit."""
-        from cocite.words.search import build_search, ready_search
-        from cocite.words.vectors import ready_vectors
+        from cocite.words.search import SEARCH
+        from cocite.words.vectors import VECTORS
 
-        web.search = (build_search if self.make else ready_search)(web.graph, progress=web.progress)
+        web.search = (SEARCH.build if self.make else SEARCH.ready)(web.graph, progress=web.progress)
         if self.make and web.graph.texts:
-            ready_vectors(web.graph, progress=web.progress)
+            VECTORS.ready(web.graph, progress=web.progress)
 
     def run(self, web: Web) -> Answers | IndexBuilt:
         """The k best pages; `facts` says how many query words each of them has, and how many there are."""
