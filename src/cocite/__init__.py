@@ -5,8 +5,6 @@
 >>> web = cocite.open("web.cocite")  # doctest: +SKIP
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import (

@@ -5,8 +5,6 @@ line cancels `NO_LIMIT`. Kernels get the budget with the lists of links, and sto
 then says what has really happened.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

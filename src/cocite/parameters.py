@@ -6,12 +6,10 @@ list are separated by spaces, and text with a space, a comma or a quotation mark
 `companion(stop=a.com "b, c.com")`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from cocite.errors import BadParameter
 
@@ -53,7 +51,7 @@ class Parameter:
     surfaces: tuple[str, ...] = ("cli", "http", "mcp", "python")
     on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other values of these fields, by surface
 
-    def for_surface(self, surface: str) -> Parameter | None:
+    def for_surface(self, surface: str) -> Self | None:
         """The parameter as a surface has it, with its own name and bounds there; None if it does not have it."""
         return replace(self, **self.on.get(surface, {})) if surface in self.surfaces else None
 

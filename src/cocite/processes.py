@@ -4,8 +4,6 @@ Those of `in_processes` are children of `multiprocessing`, so a script that need
 Others are programs, started with a pipe as their standard input.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

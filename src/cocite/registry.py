@@ -5,8 +5,6 @@ begin with an underscore are not entries. A file is imported at its first use. P
 packages.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterable
 from difflib import get_close_matches

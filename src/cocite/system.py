@@ -1,7 +1,5 @@
 """What operating systems do differently: locks on files, and what this process and this machine have."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

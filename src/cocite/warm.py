@@ -6,8 +6,6 @@ compiles what the build needs last and what the first answer needs, by calling i
 process waits for that answer, it compiles part of it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -17,7 +15,7 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from typing import Any
+from typing import Any, Self
 
 TINY_LISTS, TINY_TARGETS, TINY_LINKS = 2_500, 600, 14
 """Enough for every branch of a build: sampled parents (2,000 in-links), entry points of long lists (512 links)."""
@@ -71,7 +69,7 @@ class SecondProcess:
                     break
                 compiling(line.decode().strip())
 
-    def __enter__(self) -> SecondProcess:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

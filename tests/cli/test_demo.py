@@ -87,7 +87,7 @@ def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
 
 
 def test_the_second_process_ends_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SecondProcess, "command", ["sleep", "60"])
+    monkeypatch.setattr(SecondProcess, "command", [sys.executable, "-c", "import time; time.sleep(60)"])
     monkeypatch.setattr("cocite.warm.os.cpu_count", lambda: 2)
     with SecondProcess() as second:
         second.start()

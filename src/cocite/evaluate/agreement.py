@@ -5,8 +5,6 @@ of each result, so it takes the results with the most frequent number. α takes 
 Pages that a rater couldn't open count as not rated by them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Colours are attributes, which every SVG viewer supports; a style sheet changes t
 of its own shape, so that colour isn't the only difference. The markup is in templates/chart.svg.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Compare methods, or runs of other programs, with judgements: the tables and figures of Dean & Henzinger 1999, §4."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -10,8 +10,6 @@ spelling. A page with a rating above 0, or without one, is right. Unusable rows 
 evaluation. A study is stricter: its raters would work in vain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite

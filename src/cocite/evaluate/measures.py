@@ -7,8 +7,6 @@
   number of queries. Unrated pages, pages that could not be opened, and queries without results or right pages count 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence, Set
 from math import log2
 

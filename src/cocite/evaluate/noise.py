@@ -12,8 +12,6 @@ Labels follow the query's words, as in the paper, or come from a file of `page<T
 pages without a label are ignored in all rates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An evaluation as one self-contained HTML page: tables, and Figures 1 and 2 of Dean & Henzinger 1999."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from cocite.evaluate import render

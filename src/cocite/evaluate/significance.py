@@ -1,7 +1,5 @@
 """Tests whether one method is better than another on the same queries, or whether the difference is chance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -15,8 +15,6 @@ semicolons or tabs. If raters disagree on a result the majority counts; in a tie
 query without any rated result is ignored; one without results from any method counts 0.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

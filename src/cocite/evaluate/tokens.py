@@ -1,7 +1,5 @@
 """The tokens in the links of raters: a server of a study knows from them who rates."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

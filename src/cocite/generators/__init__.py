@@ -4,8 +4,6 @@ Each adds a place for the list to the pages while the generator writes them. Whe
 folder and fills these places.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A plugin for MkDocs: `plugins: [cocite]` in mkdocs.yml puts related pages under every page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

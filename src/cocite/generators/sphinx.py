@@ -1,7 +1,5 @@
 """An extension of Sphinx: `extensions = ["cocite.generators.sphinx"]` in conf.py puts related pages under all pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

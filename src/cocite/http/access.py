@@ -1,7 +1,5 @@
 """Who may ask: the host names that this server answers to, read keys, and requests per second of each client."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac

@@ -5,8 +5,6 @@ parameters, and the bytes that a thread made are sent as they are. The descripti
 declarations and from examples.json.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache, partial

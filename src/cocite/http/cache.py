@@ -5,8 +5,6 @@ request that was answered before is found by its bytes, which lead to the ETags 
 parsing. Nothing else is kept, so the size is that of the bodies, of the requests, and of a fixed part for each.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ rows. Only the event loop of one process writes a row, so nothing is locked. pro
 own counters for several processes take 5.5 µs a request (labels, a lock, files) against 1.3 µs here.
 """
 
-from __future__ import annotations
-
 import mmap
 import time
 from bisect import bisect_left

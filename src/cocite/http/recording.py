@@ -5,8 +5,6 @@ collected for some seconds, then counted into the store as `cocite clicks` does.
 time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import tempfile

@@ -1,7 +1,5 @@
 """Replies: bytes with their headers, ETag and gzip form; errors in one shape."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from collections.abc import Hashable

@@ -3,8 +3,6 @@
 SIGTERM and SIGINT end it after the running requests are answered. SIGHUP checks at once whether the store has changed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import faulthandler
 import os

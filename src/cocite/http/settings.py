@@ -1,7 +1,5 @@
 """Settings of a server, and limits on requests."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

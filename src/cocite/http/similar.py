@@ -5,13 +5,11 @@ are those of captures. Scores are parts of the best one. Reasons are in `extras`
 livecrawl and category, are ignored.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
@@ -60,7 +58,7 @@ class SimilarQuestion:
         return self.asked.slow
 
     @classmethod
-    def read(cls, body: bytes, _: bytes = b"") -> SimilarQuestion:
+    def read(cls, body: bytes, _: bytes = b"") -> Self:
         """What a body asks; raises a CociteError."""
         try:
             given = orjson.loads(body)

@@ -1,7 +1,5 @@
 """The current snapshot of a store: verified, watched, and replaced when the store has changed."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -4,8 +4,6 @@ It has a low priority, so questions go first. It starts with the first commit, a
 nothing comes from its standard input any more. A commit that is under way is finished before.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -6,8 +6,6 @@ that have become large are compacted by another such process. What is sent meanw
 workers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import subprocess

@@ -5,8 +5,6 @@ that no list has beside the page asked about is shown where a reason says: besid
 section about the words of the reason.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

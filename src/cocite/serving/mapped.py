@@ -6,8 +6,6 @@ systemd's journal does with its files; the log says which file it was. Whatever 
 is given up: `lost_files` and `MappedFiles.changed` say when. On other systems than Linux, SIGBUS ends the process.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

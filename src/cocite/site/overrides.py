@@ -12,8 +12,6 @@ The same in a page: <meta name="cocite:pin" content="upgrade.html, /faq.html">, 
 <meta name="cocite:none" content="true">, `cocite:hidden` likewise.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Related pages of a site as JSON, as fragments of HTML, and in the pages: the same input gives the same bytes."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

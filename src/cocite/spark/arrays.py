@@ -1,7 +1,5 @@
 """NumPy arrays to Arrow columns and back. Lists of numbers go through Spark as bytes, which it doesn't parse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

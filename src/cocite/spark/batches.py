@@ -1,7 +1,5 @@
 """Functions for Spark's mapInArrow, which gives a task an iterator of batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """`pyspark.sql.functions`, imported at first use: the arguments of a job are checked before Spark is loaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

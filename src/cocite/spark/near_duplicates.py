@@ -4,8 +4,6 @@ Equal lists have the same digest. Lists that may be similar share one of their r
 connected by such pairs are one group, represented by the page of highest in-degree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

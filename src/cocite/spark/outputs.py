@@ -5,8 +5,6 @@ look at inputs before Spark starts, which takes seconds, and only if this machin
 may belong to the cluster's file system, and only workers may have credentials.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

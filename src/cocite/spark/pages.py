@@ -6,8 +6,6 @@ folder `group=…`: an interrupted job continues with the first incomplete group
 them, are in the order of the sources.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

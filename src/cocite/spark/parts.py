@@ -10,8 +10,6 @@ reads only windows of its parents' links: a number of links on either side of a 
 these windows, in order, so every window shows what it showed in the whole list.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import reduce
 from math import sqrt

@@ -6,8 +6,6 @@ A batch goes through the `Spill` of a build, so addresses, dates and aliases are
 of a job hash with the same secret key, so an address has one tag.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

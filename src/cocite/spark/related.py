@@ -5,8 +5,6 @@ method on each of its pages. A page with too little evidence gets the results of
 `neighbourhood/scores.py`; these addresses are looked up by a join on keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -67,16 +65,12 @@ def check(call: str) -> Method:
         raise BadParameter("Spark doesn't compute trust, which takes all of the web: leave out trust")
     if params.seed != HASH_SEED:
         raise BadParameter(f"Spark chooses parents with the seed {HASH_SEED} only: leave out seed")
-    if not _everything_counts(params) and params.parents > SAMPLE_PARENTS:
+    plain = params.rel == "all" and params.boilerplate and not params.stop and not params.stop_degree
+    if not plain and params.parents > SAMPLE_PARENTS:
         raise BadParameter(
             f"If some links or pages don't count, Spark chooses among {SAMPLE_PARENTS:,} parents: lower parents"
         )
     return method
-
-
-def _everything_counts(params: Any) -> bool:
-    """Whether no link and no page is excluded."""
-    return bool(params.rel == "all" and params.boilerplate and not params.stop and not params.stop_degree)
 
 
 def write_related(

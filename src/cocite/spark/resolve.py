@@ -4,8 +4,6 @@ Everything is by tag. Of several captures the newest counts, of equals the last 
 An address that leads to another is an alias; each round follows chains twice as far. Pages are numbered in key order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import accumulate

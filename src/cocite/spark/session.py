@@ -1,7 +1,5 @@
 """A Spark session for a job, on this machine unless a master is named; and Spark's failures in one line."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -10,8 +10,6 @@ Each is sorted, by page (and source), over all its files. Numbers, lists and nea
 one machine makes of the same records.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Iterator

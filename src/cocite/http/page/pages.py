@@ -3,12 +3,10 @@
 A page is a question like those of the API: cached, limited and counted in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import orjson
 from starlette.requests import Request
@@ -50,7 +48,7 @@ class PageQuestion:
     route: str = "page"
 
     @classmethod
-    def of(cls, state: State) -> PageQuestion:
+    def of(cls, state: State) -> Self:
         """The question that an address asks, without methods that don't exist; raises a CociteError."""
         check_addresses((*state.urls, *state.unwanted))
         if not state.asks:
@@ -67,7 +65,7 @@ class PageQuestion:
         return cls(state, OperationQuestion.of(state.operation(**changes)), remark)
 
     @classmethod
-    def read(cls, view: str, query: bytes) -> PageQuestion | Reply:
+    def read(cls, view: str, query: bytes) -> Self | Reply:
         """The question that the address of a view asks, or the page that says what is wrong with it."""
         if len(query) > MAX_PAGE_QUERY_BYTES:
             return failed(State(view), 400, "The question is too long for a page; ask about fewer pages, or the API")

@@ -4,8 +4,6 @@ Titles, addresses and words are strangers' text. Autoescape makes sure that none
 characters that are invisible or change the direction of text, and only http and https addresses become links.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

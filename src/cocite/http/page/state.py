@@ -4,14 +4,12 @@ A view shows the result of an operation, and its address has the parameters of t
 address is read leniently, since links are passed on and change on the way: numbers that are none are ignored.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlencode
 
 from cocite.operations.bounds import MAX_ADDRESS_LENGTH
@@ -125,11 +123,11 @@ class State:
         return bool(self.options or self.methods) or self.k not in (0, VIEW_OPERATIONS[self.view][1])
 
     @property
-    def without_filters(self) -> State:
+    def without_filters(self) -> Self:
         """The same question without filters."""
         return replace(self, unwanted=(), options=tuple(pair for pair in self.options if pair[0] not in FILTERS))
 
-    def from_here(self, url: str) -> State:
+    def from_here(self, url: str) -> Self:
         """The same view of another page; views that aren't about a page lead to its related pages."""
         view = self.view if self.view in ("related", "picture", "compare") else "related"
         return self.but(urls=(url,), unwanted=(), words="", view=view)
@@ -171,7 +169,7 @@ class State:
                 given.setdefault(name, text)
         return make(cls, "http", given | changes)
 
-    def but(self, **other: Any) -> State:
+    def but(self, **other: Any) -> Self:
         """A state that differs in some fields or options. Another view keeps filters, but no other option, and no k."""
         if other.get("view", self.view) != self.view:
             kept = tuple(pair for pair in self.options if pair[0] in KEPT_OPTIONS)

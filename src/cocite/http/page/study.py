@@ -8,8 +8,6 @@ A rater's link has a token, which alone decides who rates. The first page keeps 
 it. That page doesn't redirect: after a click in a mail, browsers send no strict cookie to the next address.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Mapping, Sequence

@@ -1,12 +1,10 @@
 """The values that the templates of views show."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -262,7 +260,7 @@ class DrawnCommunity(NamedTuple):
     curves: list[tuple[int, int, str, str]]
 
     @classmethod
-    def of(cls, shown: CommunityResult, spread: Counter[str], communities: int) -> DrawnCommunity:
+    def of(cls, shown: CommunityResult, spread: Counter[str], communities: int) -> Self:
         """Name a community by the keywords that the others lack, and lay out its links.
 
         Heights are percentages, so that the curves stretch with the lists.
