@@ -17,6 +17,9 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any, Self
 
+import cocite
+from cocite.errors import CociteError
+
 TINY_LISTS, TINY_TARGETS, TINY_LINKS = 2_500, 600, 14
 """Enough for every branch of a build: sampled parents (2,000 in-links), entry points of long lists (512 links)."""
 LOOK_UPS = 1_001
@@ -117,8 +120,6 @@ def compile_rest(folder: Path) -> None:
 
 def steps(folder: Path) -> Iterator[Step]:
     """What to call, with a name to show; the first builds the store that the others ask."""
-    import cocite
-    from cocite.errors import CociteError
     from cocite.graph.check import check
     from cocite.related import methods, ranks
 
@@ -179,8 +180,6 @@ def steps(folder: Path) -> Iterator[Step]:
 
 def keep_captures(folder: Path) -> None:
     """Build a store that keeps captures, and open it as of a date."""
-    import cocite
-
     records = folder / "captures.jsonl"
     dates = ("2009-06-01", "2024-06-01")
     captures = [{**record, "captured": date} for record in tiny_web() for date in dates]
@@ -257,7 +256,6 @@ def answer_steps() -> list[Step]:
     """Call what a build needs last, and what an answer needs, with empty arrays like a mapped store's."""
     import numpy as np
 
-    from cocite.errors import CociteError
     from cocite.graph.build.derive import near_duplicate_groups
     from cocite.operations import DEFAULT_METHOD
     from cocite.related.methods import method

@@ -6,18 +6,17 @@ that a fifth of the site links to, such as a glossary, counts half; a page witho
 pinned pages come first.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.related.evidence import Evidence, LinkedFrom, LinksTo, SimilarText
 from cocite.related.methods import method
@@ -25,9 +24,6 @@ from cocite.site.overrides import Overrides, Wishes, wishes_for
 from cocite.site.read import ReadSite, in_chunks, path_of
 from cocite.sources.records import Page
 from cocite.web import Web
-
-if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
 
 METHOD = "auto(boilerplate=false, chop=none)"
 """Menus, footers and breadcrumbs link all pages of a site with each other."""

@@ -21,6 +21,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pyarrow as pa
+from pyarrow import fs
 
 from cocite import __version__
 from cocite.errors import BadSource
@@ -199,8 +200,6 @@ def _local_files(source: str, kind: str | None) -> list[str]:
 
 def _remote_files(source: str) -> list[str]:
     """The files at or below an address of object storage, without names that begin with _ or a dot."""
-    from pyarrow import fs
-
     if _WEB.match(source):
         return [source]
     filesystem, path = _file_system(source)
@@ -236,8 +235,6 @@ def _has_graph(files: list[str]) -> bool:
 
 def _has_vertices(folder: str, stem: str) -> bool:
     """Whether a folder has vertices of that name. Web servers don't list their files, so there the answer is no."""
-    from pyarrow import fs
-
     if _WEB.match(folder):
         return False
     try:
@@ -250,8 +247,6 @@ def _has_vertices(folder: str, stem: str) -> bool:
 
 def _file_system(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it; Hadoop's s3a is S3."""
-    from pyarrow import fs
-
     try:
         found: tuple[Any, str] = fs.FileSystem.from_uri(re.sub("^s3[an]:", "s3:", address))
         return found

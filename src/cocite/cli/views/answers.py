@@ -15,7 +15,7 @@ from cocite.operations.pages.compare import Comparison
 from cocite.operations.pages.similarity import SimilarityResult
 from cocite.operations.words.search import IndexBuilt
 from cocite.results.answer import Answer, Answers
-from cocite.results.present import brief
+from cocite.results.present import brief, briefly, lines, separated
 from cocite.text import count
 
 
@@ -24,8 +24,6 @@ def show_pages(screen: Screen, asked: Any, result: Answers | CollectionResults) 
     if isinstance(result, CollectionResults):
         show_collection(screen, result, asked.all_reasons)
     elif asked.csv or asked.tsv:
-        from cocite.results.present import separated
-
         click.echo(separated(result, "\t" if asked.tsv else ","), nl=False)
     else:
         show_answers(screen, result, asked.all_reasons)
@@ -83,8 +81,6 @@ def score_width(answers: Any) -> int:
 
 def show_answer(screen: Screen, answer: Answer, wide: int, explained: bool) -> None:
     """One answer with its reasons; its score is `wide` characters wide at most."""
-    from cocite.results.present import briefly, lines
-
     show_page(screen, answer, wide, "" if explained else briefly(answer))
     for line in lines(answer) if explained else [in_two_lines(screen, answer)] if screen.live else []:
         screen.line((line, "dim"), indent=5)
@@ -112,8 +108,6 @@ def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "") -> N
 
 def show_changes(screen: Screen, asked: Any, result: ChangesFound) -> None:
     """What became related, what ceased to be, each with reasons of its date."""
-    from cocite.results.present import briefly
-
     parts = ("Became related", result.became, result.end), ("Ceased to be related", result.ceased, result.start)
     wide = score_width([each.answer for _, pages, _ in parts for each in pages])
     for name, pages, date in parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,13 @@ from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import why_filtered
 from cocite.parameters import parameter
+from cocite.results.answer import Answers
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cocite.related.methods import Method
     from cocite.related.methods.hubfinder import Criterion, Params
     from cocite.related.neighbourhood.scores import Scores
-    from cocite.results.answer import Answers
 
 UNLIMITED = 1 << 62
 MAX_DISTANCE = 6

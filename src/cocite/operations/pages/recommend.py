@@ -18,9 +18,9 @@ from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import CommandLineOptions, Related
 from cocite.operations.words.keywords import KeywordsFound, keywords_for
 from cocite.parameters import parameter
+from cocite.results.answer import Answers
 
 if TYPE_CHECKING:
-    from cocite.results.answer import Answers
     from cocite.results.groups import Recommendations
     from cocite.results.visits import Visit
 

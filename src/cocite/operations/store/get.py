@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from cocite.errors import BadParameter
 from cocite.operations.declare import Progress, operation
@@ -222,8 +223,6 @@ def _opened(folder: Path, file: RecipeFile, report: ReadReport) -> Source:
 
 def _sites(text: str) -> list[str]:
     """The home pages of the sites whose feeds a list has."""
-    from urllib.parse import urlsplit
-
     lines = [line.strip() for line in text.splitlines()]
     parts = [urlsplit(line) for line in lines if line.startswith(("http://", "https://"))]
     return [*dict.fromkeys(f"{each.scheme}://{each.netloc}/" for each in parts)]

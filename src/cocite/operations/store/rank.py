@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadStore, os_message
@@ -105,7 +105,6 @@ class RankPages(Operation, Filters):
 
 def top_pages(graph: Graph, ranked: Ranked, k: int, filters: Filters = NO_FILTERS) -> list[TopPage]:
     """The k pages of highest value that pass, without pages of value 0 and aliases."""
-    from dataclasses import replace
 
     import numpy as np
 

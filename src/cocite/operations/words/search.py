@@ -1,9 +1,10 @@
 """Search pages by words."""
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from cocite.errors import BadParameter
+from cocite.errors import BadAddress, BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter
@@ -108,9 +109,6 @@ def search_for(web: Web, query: str, k: int = 10) -> Answers:
 
 def suggestions_for(web: Web, text: str, k: int) -> Answers:
     """The k likeliest pages for a text that is being typed: the page at this address, longer addresses, words."""
-    from itertools import islice
-
-    from cocite.errors import BadAddress
     from cocite.graph.nearest import most_cited_beginning
     from cocite.kernels.jit import stopwatch
     from cocite.pages.address import parse_query

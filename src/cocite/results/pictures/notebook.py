@@ -4,20 +4,15 @@ There are no scripts, styles or outside files. Only marks are coloured; text and
 light or dark.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from cocite.graph.store import Graph
 from cocite.results.answer import Answers
 from cocite.results.pictures import render
 from cocite.results.pictures.neighbourhood import CITED, CITING, QUERY, RELATED, Node, picture_of, positions
 from cocite.results.present import briefly, lines
 from cocite.text import clean
-
-if TYPE_CHECKING:
-    from cocite.graph.store import Graph
 
 KINDS_DRAWN = {
     QUERY: ("#0b6e5f", "query"), RELATED: ("#1d5fb8", "related"), CITING: ("#8f4e06", "links to several"),
