@@ -150,14 +150,14 @@ _parameters: dict[Any, list[Parameter]] = {}
 def parameters_of(cls: Any) -> list[Parameter]:
     """All parameters of a dataclass, in order."""
     if cls not in _parameters:
-        _parameters[cls] = [_from_field(each) for each in fields(cls) if "about" in each.metadata]
+        found = []
+        for each in fields(cls):
+            if "about" in each.metadata:
+                many = isinstance(each.default, tuple)
+                kind = {"type": str if many else type(each.default), "many": many, **each.metadata["about"]}
+                found.append(Parameter(name=each.name, default=each.default, **kind))
+        _parameters[cls] = found  # when it is complete: other threads may read it
     return _parameters[cls]
-
-
-def _from_field(each: Any) -> Parameter:
-    many = isinstance(each.default, tuple)
-    kind = {"type": str if many else type(each.default), "many": many}
-    return Parameter(name=each.name, default=each.default, **{**kind, **each.metadata["about"]})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,17 +13,21 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from cocite.errors import BadStore, CociteError
 from cocite.graph.changes.layers import Layer, LayeredArrays
 from cocite.graph.side import FOLDER, faults_of_sides, files_of_sides
+from cocite.related import ranks
+from cocite.related.methods.hubfinder import DEFAULT_RANKS
+from cocite.related.ranks import Ranked
 from cocite.web import Web
-
-if TYPE_CHECKING:
-    from cocite.related.ranks import Ranked
+from cocite.words.keywords import KEYWORDS
+from cocite.words.relevance import RELEVANCE
+from cocite.words.search import SEARCH
+from cocite.words.vectors import VECTORS
 
 MAX_LINKS_TO_BUILD = 5_000_000
 """Links up to which a server itself builds the search index, keywords and ranks that it lacks: a minute or two."""
@@ -158,13 +162,6 @@ class Snapshot(Web):
 
     def _wanted(self) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
         """Parts that methods may need beside links: how to open each, and how to build it."""
-        from cocite.related import ranks
-        from cocite.related.methods.hubfinder import DEFAULT_RANKS
-        from cocite.words.keywords import KEYWORDS
-        from cocite.words.relevance import RELEVANCE
-        from cocite.words.search import SEARCH
-        from cocite.words.vectors import VECTORS
-
         graph = self.graph
         if graph.texts:
             for name, data in (("search", SEARCH), ("vectors", VECTORS), ("keywords", KEYWORDS)):
@@ -191,7 +188,5 @@ class Snapshot(Web):
 
     def rank(self, call: str) -> Ranked:
         """A rank that was built, or one that is kept."""
-        from cocite.related import ranks
-
         name = str(ranks.rank(call))
         return cast("Ranked | None", self._parts.get(f"rank {name}")) or ranks.kept(self.graph, name)

@@ -73,6 +73,12 @@ def replacing(path: Path, ending: str = "") -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write a file; an old one is replaced when the new one is complete."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def usable_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cocite.graph.store import Graph
-from cocite.results.naming import title_of
+from cocite.results.naming import titles_of
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make, page
 
@@ -20,7 +20,7 @@ def test_titles_and_texts_of_links(place: Path) -> None:
     ]
     make(place / "s", pages)
     graph = Graph(place / "s")
-    named = {url: title_of(graph, graph.find(url)) for url in (TITLED, LINKED, LOOSE)}
+    named = {url: titles_of(graph).of(graph.find(url)) for url in (TITLED, LINKED, LOOSE)}
     assert named == {TITLED: "Its title", LINKED: "The News", LOOSE: ""}
 
 
@@ -34,13 +34,13 @@ def test_of_many_parents_the_stored_best_ones_are_read(place: Path) -> None:
     pages[101].links = [Link(POPULAR, "text 100")]
     make(place / "s", [*pages, *fans])
     graph = Graph(place / "s")
-    assert title_of(graph, graph.find(POPULAR)) == "text 100"
+    assert titles_of(graph).of(graph.find(POPULAR)) == "text 100"
 
 
 def test_a_store_without_texts(place: Path) -> None:
     make(place / "s", [Page(TITLED, "T", links=[Link(LINKED, "said")])], anchors=False)
     graph = Graph(place / "s")
-    assert [title_of(graph, graph.find(url)) for url in (TITLED, LINKED)] == ["T", ""]
+    assert [titles_of(graph).of(graph.find(url)) for url in (TITLED, LINKED)] == ["T", ""]
 
 
 def test_a_text_shared_by_several_links_is_not_a_name(place: Path) -> None:
@@ -49,5 +49,5 @@ def test_a_text_shared_by_several_links_is_not_a_name(place: Path) -> None:
              for n in range(2)]  # fmt: skip
     make(place / "s", [*lists, Page("https://list2.example/", links=[Link(LINKED, "Flask")])])
     graph = Graph(place / "s")
-    assert title_of(graph, graph.find(LINKED)) == "Flask"
-    assert title_of(graph, graph.find(LOOSE)) == "Source code"
+    assert titles_of(graph).of(graph.find(LINKED)) == "Flask"
+    assert titles_of(graph).of(graph.find(LOOSE)) == "Source code"

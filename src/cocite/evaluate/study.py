@@ -35,9 +35,9 @@ from cocite.evaluate.judgements import DEAD, Judgements, Run
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.related.methods import Method
-from cocite.results.naming import title_of
+from cocite.results.naming import titles_of
 from cocite.sources.records import ReadReport
-from cocite.system import make_folder, replacing
+from cocite.system import make_folder, replace_file
 from cocite.web import Web
 
 V = TypeVar("V")
@@ -126,7 +126,7 @@ def name_in(graph: Graph, text: str) -> str:
 def title_in(graph: Graph, text: str) -> str:
     """The title of a page; empty if the store doesn't have it."""
     page = graph.get(text)
-    return "" if page is None else title_of(graph, page)
+    return "" if page is None else titles_of(graph).of(page)
 
 
 def assign(
@@ -190,8 +190,8 @@ def write(study: Study, folder: Path) -> None:
     known["raters"] = dict(study.raters)
     for rater in study.raters or [""]:
         write_ratings(study, sheet_of(folder, rater), {}, rater)
-        _replace(folder / f"rate{rater and '-' + rater}.html", rating_page(study, rater))
-    _replace(folder / "study.json", json.dumps(known, ensure_ascii=False, indent=1))
+        replace_file(folder / f"rate{rater and '-' + rater}.html", rating_page(study, rater))
+    replace_file(folder / "study.json", json.dumps(known, ensure_ascii=False, indent=1))
 
 
 def read(folder: Path) -> Study:
@@ -218,8 +218,7 @@ def keep_edited(study: Study, path: Path, rater: str = "") -> Path | None:
         return None
     names = (path.with_name(f"{path.name}.edited{number or ''}") for number in count())
     kept = next(name for name in names if not name.exists())
-    with replacing(kept) as fresh:
-        fresh.write_bytes(path.read_bytes())
+    replace_file(kept, path.read_bytes())
     return kept
 
 
@@ -237,13 +236,7 @@ def _sheet(study: Study, ratings: Mapping[str, str], rater: str) -> str:
 
 def write_ratings(study: Study, path: Path, ratings: Mapping[str, str], rater: str = "") -> None:
     """Write the sheet of a rater with the ratings so far."""
-    _replace(path, _sheet(study, ratings, rater))
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace a file atomically."""
-    with replacing(path) as fresh:
-        fresh.write_text(text, encoding="utf-8", newline="")
+    replace_file(path, _sheet(study, ratings, rater))
 
 
 def read_ratings(path: Path, study: Study, report: ReadReport) -> dict[str, str]:

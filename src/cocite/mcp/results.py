@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
-from cocite.results.naming import title_of
+from cocite.results.naming import titles_of
 from cocite.results.present import brief, sentences
 from cocite.text import clean, count
 from cocite.web import Web
@@ -398,7 +398,7 @@ def _keywords(web: Web, asked: Any, result: Any) -> dict[str, Any]:
 
 
 def _links(web: Web, asked: Any, result: Any) -> dict[str, Any]:
-    page = {"url": result.page["url"], "title": title_of(web.graph, web.graph.find(result.page["url"]))}
+    page = {"url": result.page["url"], "title": titles_of(web.graph).of(web.graph.find(result.page["url"]))}
     out = [
         {"url": link.url, "title": link.text or link.title, "section": section.heading}
         for section in result.blocks

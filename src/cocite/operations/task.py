@@ -58,14 +58,6 @@ def check_writable(path: str | Path | None) -> None:
         raise BadParameter(f"Unknown folder {path.parent}: make it first, or write to another place")
 
 
-def write_file(path: str | Path, text: str) -> None:
-    """Write a text; an old file is replaced when the new one is complete."""
-    from cocite.system import replacing
-
-    with replacing(Path(path)) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
-
-
 def user_cache() -> Path:
     """The folder of the user for files that can be made again."""
     home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")

@@ -132,14 +132,18 @@ def passing(
     until, dated = seconds("until", filters.until, last=True) or inf, filters.since or filters.until
     language, per_site, count = filters.language, filters.per_site, Counter[int]()
     linked = _linked(graph, seeds) if filters.unlinked else None
-    trusted = _trusted(graph, filters.trust) if filters.trust else None
+    if filters.trust:
+        from cocite.kernels.codec.look_up import find_position
+        from cocite.related.ranks.trustrank import trusted_web
+
+        untrusted = trusted_web(graph, filters.trust).untrusted
     for place, (page, score) in enumerate(ranked, 1):
         site = int(sites[page])
         if site in own or unwanted.get(page, place + 1) <= place or (per_site and count[site] >= per_site):
             continue
         if (filters.site and not any(page in each for each in inside)) or any(page in each for each in outside):
             continue
-        if trusted is not None and not trusted(page):
+        if filters.trust and find_position(untrusted, page) >= 0:
             continue
         if language and graph.facts.language(page) != language:
             continue
@@ -172,12 +176,3 @@ def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:
     targets = {int(target) for seed in seeds for target in graph.links_from(seed).targets}
     wanted = set(seeds)
     return lambda page: page in targets or not wanted.isdisjoint(graph.links_from(page).targets.tolist())
-
-
-def _trusted(graph: Graph, seeds: tuple[str, ...]) -> Callable[[int], bool]:
-    """Whether trusted pages lead to a page."""
-    from cocite.kernels.codec.look_up import find_position
-    from cocite.related.ranks.trustrank import trusted_web
-
-    others = trusted_web(graph, seeds).untrusted
-    return lambda page: find_position(others, page) < 0

@@ -155,11 +155,6 @@ class Titles:
         return max(texts, key=rating, default="")
 
 
-def title_of(graph: Graph, page: int) -> str:
-    """What to call one page."""
-    return titles_of(graph).of(page)
-
-
 def label_of(address: str, title: str) -> str:
     """What to call a page in a sentence."""
     label, bare = clean(title), address.partition("://")[2] or address

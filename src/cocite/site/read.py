@@ -26,7 +26,7 @@ import zstandard
 from cocite import __version__
 from cocite.errors import BadSource
 from cocite.processes import in_processes
-from cocite.system import replacing, usable_cores
+from cocite.system import replace_file, usable_cores
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
@@ -133,11 +133,9 @@ class PageCache:
             self._stamps.parent.mkdir(parents=True, exist_ok=True)
             if pages is not None:
                 lines = [CACHE_FORMAT.encode(), *(digest.encode() + b"\t" + page for digest, page in pages.items())]
-                with replacing(self._pages) as unfinished:
-                    packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
-                    unfinished.write_bytes(packer.compress(b"\n".join(lines)))
-            with replacing(self._stamps) as unfinished:
-                unfinished.write_text(json.dumps({"format": CACHE_FORMAT, "stamps": stamps, **about}), "utf-8")
+                packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
+                replace_file(self._pages, packer.compress(b"\n".join(lines)))
+            replace_file(self._stamps, json.dumps({"format": CACHE_FORMAT, "stamps": stamps, **about}))
 
 
 def stamps_now(folder: Path, files: SiteFiles, cache: PageCache) -> dict[str, Stamp]:

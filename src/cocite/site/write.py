@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from cocite.site.read import INSERTED_LIST
 from cocite.site.relate import RelatedPage, RelatedSite
-from cocite.system import make_folder, replacing
+from cocite.system import make_folder, replace_file
 
 _PLACE = re.compile(
     INSERTED_LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
@@ -91,5 +91,4 @@ def inserted(content: bytes, text: str) -> bytes:
 def write_changed(path: Path, content: bytes) -> None:
     """Write a file atomically, and only if it differs: what watches the file is not woken for nothing."""
     if not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content)
+        replace_file(path, content)

@@ -18,6 +18,7 @@ from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.operations.declare import operation
 from cocite.operations.store.build import CRAWL_OPTIONS, CrawlOptions, WorkOptions, kept_before
 from cocite.parameters import parameter
+from cocite.system import replace_file
 from cocite.text import count
 
 if TYPE_CHECKING:
@@ -155,7 +156,6 @@ class Crawl(WorkOptions, CrawlOptions):
 
     def _save(self, state: dict[str, Any], notes: "CrawlNotes", digests: dict[str, str]) -> None:
         from cocite.sources.crawl.frontier import page_key
-        from cocite.system import replacing
 
         now, pages = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), state["pages"]
         for key in notes.unchanged:
@@ -167,8 +167,7 @@ class Crawl(WorkOptions, CrawlOptions):
             pages[key] = [*validators, pages.get(key, [""])[-1]]
         feeds = dict.fromkeys([*state["feeds"], *notes.feeds])
         state["feeds"] = [feed for feed in feeds if page_key(feed)][:MAX_FEEDS]
-        with replacing(self._state_file) as unfinished:
-            unfinished.write_text(json.dumps(state), "utf-8")
+        replace_file(self._state_file, json.dumps(state))
 
 
 def parse_duration(text: str) -> float:

@@ -135,12 +135,12 @@ def build_sample(store: Path, stages: Progress) -> tuple[Path, float]:
 
 def show(screen: Screen, web: Web, url: str) -> None:
     """The pages most related to one page: the best with all reasons, the others with one line each."""
-    from cocite.results.naming import title_of
+    from cocite.results.naming import titles_of
     from cocite.results.present import brief, lines
 
     graph, answers = web.graph, Related(urls=(url,), k=RESULTS_SHOWN).run(web)
     page = graph.find(url)
-    title, address, total = title_of(graph, page), graph.address(page), count(int(graph.in_degree[page]), "list")
+    title, address, total = titles_of(graph).of(page), graph.address(page), count(int(graph.in_degree[page]), "list")
     shown = short_address(address) if screen.live else address
     screen.line(("Related to ", "dim"), (title or shown, "bold"), "  ", (shown, "cyan"), (f"  in {total}", "dim"))
     wide = min(26, max((len(answer.title or answer.url) for answer in answers), default=0))

@@ -15,6 +15,7 @@ from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.operations.declare import operation
 from cocite.operations.store.build import WorkOptions, kept_before
 from cocite.parameters import parameter
+from cocite.system import replace_file
 from cocite.text import count
 
 if TYPE_CHECKING:
@@ -156,10 +157,7 @@ class WatchFolder(WorkOptions):
         return watched
 
     def _save(self, watched: "WatchedFolder") -> None:
-        from cocite.system import replacing
-
-        with replacing(self._state) as unfinished:
-            unfinished.write_text(json.dumps(watched.state()), "utf-8")
+        replace_file(self._state, json.dumps(watched.state()))
 
 
 def changed_files(folder: Path) -> Iterator[set[Path]]:

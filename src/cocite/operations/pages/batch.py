@@ -181,8 +181,10 @@ def batch(
                 progress("answering pages", len(parts[i]), len(asked))
     if flat:
         if not output.exists():
-            with replacing(output, UNFINISHED) as unfinished:
-                _join(files, unfinished)
+            with replacing(output, UNFINISHED) as unfinished, unfinished.open("wb") as joined:
+                for file in files:
+                    with file.open("rb") as rows:
+                        shutil.copyfileobj(rows, joined)
         _drop(folder)
     answered, answers = np.array(tallies).sum(axis=0).tolist()
     return BatchSummary(len(asked), answered, answers, len(files), len(kept))
@@ -267,13 +269,6 @@ def _write(file: Path, table: pa.Table) -> None:
             import pyarrow.parquet as pq
 
             pq.write_table(table, unfinished, compression="zstd")
-
-
-def _join(files: Iterable[Path], output: Path) -> None:
-    with output.open("wb") as out:
-        for file in files:
-            with file.open("rb") as part:
-                shutil.copyfileobj(part, out)
 
 
 def _is_joined(output: Path, files: Iterable[Path]) -> bool:

@@ -64,7 +64,7 @@ class Cluster(Operation):
         """The groups; raises UnknownPage where none of the pages is known."""
         from cocite.results.groups import PageGroup, group_pages
         from cocite.results.known import find_pages
-        from cocite.results.naming import title_of
+        from cocite.results.naming import titles_of
 
         graph, found = web.graph, find_pages(web.graph, self.urls, skip=self.skip_unknown)
         pages, notes = [each.page for each in found if each], [each.note for each in found if each and each.note]
@@ -73,6 +73,6 @@ class Cluster(Operation):
             raise UnknownPage(f"None of the {len(unknown):,} pages is in this store, such as {unknown[0]!r:.200}")
         groups = []
         for each in group_pages(web, pages, self.most, self.by):
-            named = tuple((graph.address(page), title_of(graph, page)) for page in each.pages)
+            named = tuple((graph.address(page), titles_of(graph).of(page)) for page in each.pages)
             groups.append(PageGroup(each.keywords, named, each.alone))
         return PageGroups(tuple(groups), tuple(unknown), ". ".join(dict.fromkeys(notes)))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from cocite.errors import BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
 from cocite.operations.declare import Progress, operation
-from cocite.operations.task import Task, check_writable, write_file
+from cocite.operations.task import Task, check_writable
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
-from cocite.system import make_folder
+from cocite.system import make_folder, replace_file
 from cocite.text import count
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class EvaluationResult:
             if unjudged := [query for query in run.answers if query not in found.judgements.ratings]:
                 report.skip(f"query of {run.name} without judgements, ignored", unjudged[0], len(unjudged))
         if html:
-            write_file(html, page(title, self.notes, found, self.in_degree, self.tables))
+            replace_file(Path(html), page(title, self.notes, found, self.in_degree, self.tables))
         return self
 
     @property
@@ -217,4 +217,4 @@ def save_runs(found: Evaluation, folder: Path) -> None:
     for number, run in enumerate(found.runs, 1):
         rows = [f"{query}\t{rank}\t{page}\n" for query in run.answers for rank, page in enumerate(run.of(query), 1)]
         name = "".join(c if c.isalnum() or c in "_-" else "_" for c in run.name)[:80]
-        write_file(folder / f"{number:02d}-{name}.tsv", "".join(rows))
+        replace_file(folder / f"{number:02d}-{name}.tsv", "".join(rows))

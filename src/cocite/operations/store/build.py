@@ -18,6 +18,7 @@ from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, check_writable, parse_size
 from cocite.parameters import changed, parameter
 from cocite.sources.declared import declared_kinds
+from cocite.system import replacing
 from cocite.text import count
 
 if TYPE_CHECKING:
@@ -178,8 +179,6 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
         if not self.see_also:
             yield None
             return
-        from cocite.system import replacing
-
         with replacing(Path(self.see_also)) as unfinished, unfinished.open("w", encoding="utf-8") as file:
             yield file
 

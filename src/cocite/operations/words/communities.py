@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.task import check_writable, write_file
+from cocite.operations.task import check_writable
 from cocite.parameters import parameter, parse, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
+from cocite.system import replace_file
 from cocite.text import clean, count
 
 if TYPE_CHECKING:
@@ -222,9 +223,9 @@ class FindCommunities(Operation):
         if len(found) and (self.sweep or self.labels):
             found = with_experiment(found, self.labels)
         if len(found) and self.html:
-            write_file(self.html, found.to_html())
+            replace_file(Path(self.html), found.to_html())
         if len(found) and self.gexf:
-            write_file(self.gexf, found.to_gexf())
+            replace_file(Path(self.gexf), found.to_gexf())
         return found
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
