@@ -39,7 +39,9 @@ class Log:
             self._write(lines)
 
     def _line(self, event: str, level: str, facts: dict[str, Any]) -> bytes:
-        line = {"time": now(), "level": level, "event": event, **self._about, **facts}
+        now = time.time()
+        at = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
+        line = {"time": at, "level": level, "event": event, **self._about, **facts}
         return orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)
 
     def _write(self, lines: list[bytes]) -> None:
@@ -47,9 +49,3 @@ class Log:
         with suppress(OSError, ValueError):
             self._stream.write(b"".join(lines))
             self._stream.flush()
-
-
-def now() -> str:
-    """The time in UTC to the millisecond, in ISO 8601."""
-    moment = time.time()
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(moment))}.{int(moment * 1000) % 1000:03d}Z"

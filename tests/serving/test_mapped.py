@@ -19,10 +19,11 @@ import hashlib, os, sys, threading
 from pathlib import Path
 import numpy as np
 from cocite.log import Log
-from cocite.serving.mapped import lost_files, survive_lost_files
+from cocite.serving.mapped import MappedFiles, survive_lost_files
 
 survive_lost_files(Log())
 file, seen = Path(sys.argv[1]), []
+before, elsewhere = MappedFiles(file.parent), MappedFiles(Path("/nowhere"))
 arrays = [np.memmap(file, np.uint8, mode="r") for _ in range(3)]
 os.truncate(file, 4096)
 threads = [threading.Thread(target=lambda: seen.append(int(arrays[0].sum()))),
@@ -31,8 +32,8 @@ threads = [threading.Thread(target=lambda: seen.append(int(arrays[0].sum()))),
 for each in threads:
     each.start()
     each.join()
-assert lost_files(file.parent) == [str(file)] * 3 and not lost_files(file.parent, 3), lost_files(file.parent)
-assert lost_files(Path("/nowhere")) == []
+assert before.lost == [str(file)] * 3 and not MappedFiles(file.parent).lost, before.lost
+assert elsewhere.lost == []
 print(seen)
 """
 WRITE = """

@@ -128,6 +128,11 @@ class LazyCommands(Commands):
         names = [name.removeprefix(self.before).partition(" ")[0] for name in known if name.startswith(self.before)]
         return {name: known[self.before + name].partition("\n\n")[0] for name in names}
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every command with its whole summary: Click cuts what is longer than a line."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.summaries().items()))
+
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         """The command of this name, made from its operation."""
         name = self.before + cmd_name

@@ -124,21 +124,10 @@ class Commands(click.Group):
         """Run a command; errors become one line and an exit code."""
         try:
             return super().invoke(ctx)
-        except (KeyboardInterrupt, CociteError, OSError, MemoryError) as error:
+        except (UsageError, Exit, Abort):
+            raise
+        except (KeyboardInterrupt, Exception) as error:
             raise Exit(explain(error)) from error
-        except Exception as error:
-            if isinstance(error, UsageError | Exit | Abort):
-                raise
-            raise Exit(explain(error)) from error
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Every command with its whole summary: Click cuts what is longer than a line."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.summaries().items()))
-
-    def summaries(self) -> dict[str, str]:
-        """The summary of each command, in the order of the help."""
-        raise NotImplementedError
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """A command by its name. An address in its place is a question."""

@@ -236,7 +236,7 @@ class Service:
         try:
             with limited(budget):
                 reply = question.work(web, load)
-            if lost := self.watcher.lost:  # it may have read zeros
+            if lost := self.watcher.mapped.lost:  # it may have read zeros
                 raise BadStore(f"{lost[0]} was changed while it was served")
             reply.etag = tag
         except CociteError as error:

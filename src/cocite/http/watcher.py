@@ -11,7 +11,7 @@ from typing import Any
 from cocite.errors import BadStore
 from cocite.graph.side import FOLDER
 from cocite.log import Log
-from cocite.serving.mapped import LOST_FILE_ADVICE, MappedFiles, lost_count, lost_files
+from cocite.serving.mapped import LOST_FILE_ADVICE, MappedFiles
 from cocite.serving.threads import run_in_thread
 from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
@@ -40,7 +40,7 @@ class StoreWatcher:
         self.current.open_parts()
         self._check = asyncio.Event()
         self._since: float | None = None  # since when the new generation has lacked a search index
-        self._mapped, self._lost_before = MappedFiles(path), lost_count()
+        self.mapped = MappedFiles(path)
         self.damage: list[str] = []  # files of the current snapshot that don't match their checksums
         self.rejected = ""  # the generation that was not opened because it is damaged
         self.stopping = False
@@ -63,11 +63,6 @@ class StoreWatcher:
             self._verifying = asyncio.create_task(self.verify())
         return self._verifying
 
-    @property
-    def lost(self) -> list[str]:
-        """Mapped files that were cut by somebody."""
-        return lost_files(self.path, self._lost_before)
-
     async def verify(self, pause: float | None = None) -> None:
         """Verify every checksum of the current snapshot, slowly; then say what is damaged."""
         current, pause = self.current, VERIFY_PAUSE if pause is None else pause
@@ -87,7 +82,7 @@ class StoreWatcher:
     def refused(self) -> str:
         """Why no question can be answered: empty unless arrays are damaged. Damaged side data is only closed."""
         arrays = [name for name in self.damage if not name.startswith(f"{FOLDER}/") or name == f"{FOLDER}/clicks"]
-        if lost := self.lost:
+        if lost := self.mapped.lost:
             return f"{Path(lost[0]).name} of {self.path} was changed while it was served"
         return f"{arrays[0]} of {self.path} does not match its checksum" if arrays else ""
 
@@ -120,8 +115,8 @@ class StoreWatcher:
 
         With such files, the stamp has when they were changed: a whole store may be copied over another, file by file.
         """
-        stamp, touched = stamp_of(self.path, pointer_of(self.path)), self._mapped.changed()
-        return (f"{stamp} {self._mapped.marks()}" if self.refused else stamp), touched
+        stamp, touched = stamp_of(self.path, pointer_of(self.path)), self.mapped.changed()
+        return (f"{stamp} {self.mapped.marks()}" if self.refused else stamp), touched
 
     async def reload(self) -> None:
         """Replace the current snapshot by a new one; after any error the current one stays."""
@@ -134,7 +129,7 @@ class StoreWatcher:
         if fresh is None:
             return
         self.current, self.damage, self.rejected = fresh, [], ""
-        self._mapped, self._lost_before = MappedFiles(self.path), lost_count()
+        self.mapped = MappedFiles(self.path)
         self._replaced()
         facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
         self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)

@@ -23,7 +23,7 @@ from cocite.operations.declare import Operation, make, parameters_on, served_ope
 from cocite.related.methods import method
 from cocite.results.ask import ask, question
 from cocite.serving.connections import client_of
-from cocite.serving.mapped import lost_count, lost_files
+from cocite.serving.mapped import MappedFiles
 from cocite.serving.threads import RefusedRequest, WorkQueue, wait_for
 from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
@@ -55,10 +55,10 @@ class CurrentStore:
         self._open()
 
     def _open(self) -> None:
-        lost = lost_count()
+        mapped = MappedFiles(self._path)
         self._web = Snapshot(self._path)
         self._web.open_parts()
-        self._lost_before = lost
+        self._mapped = mapped  # not before: what was lost counts until the store could be opened again
         self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
         self.preparing.start()
 
@@ -73,16 +73,11 @@ class CurrentStore:
     def _current(self) -> Snapshot:
         """The latest snapshot. While it is prepared, which changes files too, the store isn't checked."""
         with self._lock:
-            changed = self._lost or stamp_of(self._path, pointer_of(self._path)) != self._web.stamp
+            changed = self._mapped.lost or stamp_of(self._path, pointer_of(self._path)) != self._web.stamp
             if not self.preparing.is_alive() and changed:
                 with suppress(BadStore, OSError):  # it is being changed, or gone: keep the one that is open
                     self._open()
             return self._web
-
-    @property
-    def _lost(self) -> list[str]:
-        """Mapped files that were cut by somebody."""
-        return lost_files(self._path, self._lost_before)
 
     def ask(self, work: Callable[[Snapshot], Output]) -> Output:
         """The result of a question; if it lacks a part that is being built, wait for that. Raises a CociteError."""
@@ -90,7 +85,7 @@ class CurrentStore:
         preparing = self.preparing
         try:
             found = work(web)
-            if lost := self._lost:  # it may have read zeros
+            if lost := self._mapped.lost:  # it may have read zeros
                 raise BadStore(f"{lost[0]} was changed while it was served")
             return found
         except BadStore:

@@ -18,7 +18,7 @@ ADDRESSES = {surface: ADDRESS[surface] | {"max_items": most} for surface, most i
 ADDRESS_HELP = "Address of a page, in any spelling"
 
 
-def named(bounds: Mapping[str, Mapping[str, Any]] = {}, **names: str) -> dict[str, dict[str, Any]]:
+def on_surfaces(bounds: Mapping[str, Mapping[str, Any]] = {}, **names: str) -> dict[str, dict[str, Any]]:
     """What surfaces call a parameter, and its bounds there."""
     of_name = {surface: {"name": name} for surface, name in names.items()}
     return {each: {**bounds.get(each, {}), **of_name.get(each, {})} for each in (*bounds, *names)}
@@ -32,7 +32,7 @@ def urls(
     on_servers = {surface: bounds | {"required": True} for surface, bounds in ADDRESSES.items()}
     return parameter(
         (), help, metavar="URL", positional=True, required=required, max_items=MAX_PAGES, example=["nytimes.com"],
-        on=named(on_servers, http="url", python=python),
+        on=on_surfaces(on_servers, http="url", python=python),
     )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def url() -> Any:
 
 def some_pages(help: str, maximum: int = MAX_PAGES) -> Any:
     """Pages beside the words of a topic."""
-    on = named(ADDRESSES, cli="page", http="url", python="pages")
+    on = on_surfaces(ADDRESSES, cli="page", http="url", python="pages")
     return parameter((), help, metavar="URL", max_items=maximum, on=on)
 
 
@@ -51,7 +51,7 @@ def topic() -> Any:
     """The words that a root set is found by."""
     return parameter(
         "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
-        example="password manager", on=named(TEXT, http="q"),
+        example="password manager", on=on_surfaces(TEXT, http="q"),
     )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def exclude() -> Any:
     """Pages that results should be unlike."""
     return parameter(
         (), "Exclude this page and pages closer to it than to the query; may be repeated", metavar="URL",
-        max_items=MAX_PAGES, on=named(ADDRESSES, cli="not", http="not", mcp="not_urls", python="unwanted"),
+        max_items=MAX_PAGES, on=on_surfaces(ADDRESSES, cli="not", http="not", mcp="not_urls", python="unwanted"),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 A store is never changed in place, but whoever copies another one over it does that. Reading a mapped page that its file
 no longer has raises SIGBUS, which would end the process without a word. Instead, the whole mapping becomes zeros, as
 systemd's journal does with its files; the log says which file it was. Whatever was read of it is wrong, so the snapshot
-is given up: `lost_files` and `MappedFiles.changed` say when. On other systems than Linux, SIGBUS ends the process.
+is given up: `lost` and `changed` of `MappedFiles` say when. On other systems than Linux, SIGBUS ends the process.
 """
 
 import ctypes
@@ -52,16 +52,6 @@ def mappings() -> Iterator[Mapping]:
                 yield Mapping(int(start, 16), int(end, 16), mode, file[0].replace("\\012", "\n"))
 
 
-def lost_files(store: Path, since: int = 0) -> list[str]:
-    """Files of a store that were lost, after the first `since` of all stores."""
-    return [file for file in _lost[since:] if Path(file).is_relative_to(store.resolve())]
-
-
-def lost_count() -> int:
-    """How many mappings were lost, of any store."""
-    return len(_lost)
-
-
 def survive_lost_files(log: Log) -> None:
     """From now on, a mapping whose file was cut becomes zeros, and the log says so. Linux only."""
     global _handler
@@ -94,8 +84,13 @@ class MappedFiles:
     """The files of a store that are mapped, as they were when they were first seen."""
 
     def __init__(self, store: Path) -> None:
-        self._store, self._marks = store.resolve(), dict[str, tuple[int, ...]]()
+        self._store, self._marks, self._lost_before = store.resolve(), dict[str, tuple[int, ...]](), len(_lost)
         self.changed()
+
+    @property
+    def lost(self) -> list[str]:
+        """Files that were cut since then."""
+        return [file for file in _lost[self._lost_before :] if Path(file).is_relative_to(self._store)]
 
     def changed(self) -> list[str]:
         """Files that were changed in place. A file that was replaced or removed keeps its bytes: it doesn't count."""

@@ -70,11 +70,11 @@ class Changes(Operation, Filters):
     start: str = parameter(
         "", "The earlier date, such as 2009 or 2009-06-30: captures up to its end count", metavar="DATE",
         max_length=40, pattern=DATE_PATTERN.replace("?$", "$"), required=True, example="2009",
-        on=shared.named(cli="from", http="from", mcp="from"),
+        on=shared.on_surfaces(cli="from", http="from", mcp="from"),
     )  # fmt: skip
     end: str = parameter(
         "", "The later date; default: the newest captures", metavar="DATE", max_length=40, pattern=DATE_PATTERN,
-        on=shared.named(cli="to", http="to", mcp="to"),
+        on=shared.on_surfaces(cli="to", http="to", mcp="to"),
     )  # fmt: skip
     method: str = shared.method()
     k: int = shared.k(help="Maximum number of results of each date", mcp_default=10)

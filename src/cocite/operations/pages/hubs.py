@@ -49,7 +49,7 @@ class Hubs(Operation, Filters):
     by: str = parameter(
         "", "Criterion for keeping pages: a rank, out_degree, in_degree or text (default: hubrank)",
         metavar="CRITERION", surfaces=("cli", "http", "python"),
-        on=shared.named(shared.TEXT, python="criterion"),
+        on=shared.on_surfaces(shared.TEXT, python="criterion"),
     )  # fmt: skip
     rounds: int = parameter(
         3, "Number of extensions after the first", minimum=0, maximum=5, surfaces=("cli", "http", "python")

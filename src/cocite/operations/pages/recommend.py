@@ -62,7 +62,7 @@ class Recommend(Operation, CommandLineOptions):
     more_like: tuple[str, ...] = parameter(
         (), "More like this page: it counts as much as the history; may be repeated", metavar="URL",
         max_items=shared.MAX_PAGES,
-        on=shared.named(shared.ADDRESSES, cli="like", http="like", mcp="like_urls", python="like"),
+        on=shared.on_surfaces(shared.ADDRESSES, cli="like", http="like", mcp="like_urls", python="like"),
     )  # fmt: skip
     exclude: tuple[str, ...] = shared.exclude()
     half_life: float = parameter(

@@ -96,7 +96,7 @@ class FindKeywords(Operation):
     )  # fmt: skip
     page: str = parameter(
         "", "Find the keywords of this page instead", metavar="URL", surfaces=("cli", "http", "mcp"),
-        on=shared.named(shared.ADDRESS, http="url", mcp="url"),
+        on=shared.on_surfaces(shared.ADDRESS, http="url", mcp="url"),
     )  # fmt: skip
     k: int = shared.k(help="Maximum number of keywords of each kind")
     alpha: float = parameter(

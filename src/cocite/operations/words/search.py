@@ -39,7 +39,7 @@ class SearchPages(Operation, Filters):
     query: str = parameter(
         "", "Words, and phrases in double quotes", metavar="WORDS", positional=True, joined=True, required=True,
         example="static site generator",
-        on={"cli": {"required": False}, **shared.named(shared.TEXT, http="q")},
+        on={"cli": {"required": False}, **shared.on_surfaces(shared.TEXT, http="q")},
     )  # fmt: skip
     k: int = shared.k()
     prefix: bool = parameter(
