@@ -10,8 +10,6 @@ which commands without plugins don't need. cocite's own names go first. A plugin
 one line in the log, which the command line prints.
 """
 
-from __future__ import annotations
-
 import logging
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,7 +33,7 @@ class Plugin(NamedTuple):
 
 
 @cache
-def entries(kind: str) -> dict[str, EntryPoint]:
+def entries(kind: str) -> "dict[str, EntryPoint]":
     """The entry points of one kind, by name; of two with the same name, the first."""
     from importlib.metadata import entry_points
 
@@ -63,7 +61,7 @@ def all_loaded(kind: str) -> dict[str, Any]:
     return {name: found for name in entries(kind) if (found := loaded(kind, name)) is not None}
 
 
-def try_to_load(kind: str, entry: EntryPoint) -> tuple[Any, str]:
+def try_to_load(kind: str, entry: "EntryPoint") -> tuple[Any, str]:
     """What an entry point names, or why it can't be used. Whatever a stranger's package raises is a reason."""
     try:
         found = entry.load()

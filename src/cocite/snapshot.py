@@ -4,8 +4,6 @@ Search index, keywords, vectors and ranks are opened or built beforehand. A ques
 once: nothing that takes long starts inside a question.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +84,7 @@ class Snapshot(Web):
         """Whether no part is missing."""
         return all(name in self._parts for name, *_ in self._wanted())
 
-    def take_ranks(self, before: Snapshot) -> None:
+    def take_ranks(self, before: "Snapshot") -> None:
         """Take ranks of an earlier snapshot that has the same base: newer pages have the value 0 until it is compacted.
 
         Computing them again would make every small change wait.
@@ -99,7 +97,7 @@ class Snapshot(Web):
                 self._parts[name] = replace(part, values=np.append(part.values, np.zeros(new)), lagging=True)
         self._update_edition()
 
-    def build_parts(self, report: Callable[..., None], like: Snapshot | None = None) -> None:
+    def build_parts(self, report: Callable[..., None], like: "Snapshot | None" = None) -> None:
         """Build the parts that a small store lacks, which takes a while; only those that `like` has, if it is given.
 
         `report` is `Log.write`, or like it.
@@ -118,7 +116,7 @@ class Snapshot(Web):
                 report("built", part=name, seconds=round(time.monotonic() - began, 3))
 
     def damaged_files(
-        self, pause: float, is_stopping: Callable[[], bool] = lambda: False, beside: Snapshot | None = None
+        self, pause: float, is_stopping: Callable[[], bool] = lambda: False, beside: "Snapshot | None" = None
     ) -> list[str]:
         """What doesn't match its checksum: arrays, and side data by name. Damaged parts are closed.
 

@@ -1,7 +1,5 @@
 """Progress of a long command on standard error: a live display on a terminal, elsewhere one line per finished stage."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -107,7 +105,7 @@ class Live(Stages):
         self._compiling: TaskID | None = None
 
     @cached_property
-    def _progress(self) -> Progress:
+    def _progress(self) -> "Progress":
         """Rich's display, which begins when there is something to show: most commands have nothing."""
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.table import Column

@@ -4,8 +4,6 @@ Titles and addresses are untrusted: only their printable characters reach a term
 read as markup.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -40,7 +38,7 @@ class Screen:
         self._short_title = short_title
 
     @cached_property
-    def console(self) -> Console:
+    def console(self) -> "Console":
         """Rich's console, without any of its guesses about texts."""
         from rich.console import Console
 
@@ -160,7 +158,7 @@ def cut_middle(text: str, room: int) -> str:
     return f"{first}…{last}"
 
 
-def _fitted(cell: Cell) -> Text:
+def _fitted(cell: Cell) -> "Text":
     from rich.text import Text
 
     text = Text(clean(cell.text), cell.style, overflow="ellipsis")

@@ -1,7 +1,5 @@
 """How good answers are, and the papers' experiments on any web. Markup is in templates/."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader(__name__)

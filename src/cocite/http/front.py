@@ -5,8 +5,6 @@ the API goes to the service without FastAPI, which takes 0.2 ms. Every response 
 and is logged. An internal error is sent in the usual shape; its details go to the log only.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time
@@ -108,7 +106,7 @@ class Front:
         service.metrics.request("other", 503, 0.0)
         return whole_response(queue.refusal(client).retry_after or 1)
 
-    def _at_once(self, exchange: Exchange) -> Reply | None:
+    def _at_once(self, exchange: "Exchange") -> Reply | None:
         """The reply from the cache, or to a request that is rejected."""
         service = self._service
         port = (exchange.scope.get("server") or ("", 0))[1]

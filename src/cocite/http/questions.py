@@ -5,8 +5,6 @@ Parameters are read and checked by the declarations of operations: ten of /api/r
 and answered in a thread. The JSON is that of the command line's `--json`.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -118,7 +116,7 @@ class OperationQuestion:
     words: bool = False  # reasons in words, too
 
     @staticmethod
-    def of(operation: Operation, format: str = "json", words: bool = False) -> OperationQuestion:
+    def of(operation: Operation, format: str = "json", words: bool = False) -> "OperationQuestion":
         """The question, within the bounds for strangers."""
         if isinstance(operation, Related):
             named = bounded_method(operation.method)[1]
@@ -126,7 +124,7 @@ class OperationQuestion:
         return OperationQuestion(bounded(operation), format, words)
 
     @staticmethod
-    def read(operation: type[Operation], query: bytes) -> OperationQuestion:
+    def read(operation: type[Operation], query: bytes) -> "OperationQuestion":
         """What a query string asks; raises a CociteError."""
         given = query_values(query, parameters(operation.about.route))
         own = (FORMAT_PARAMETER, WORDS_PARAMETER)
@@ -262,7 +260,7 @@ class RecordQuestion:
     slow: bool = True
 
     @classmethod
-    def read(cls, body: bytes, query: bytes) -> RecordQuestion:
+    def read(cls, body: bytes, query: bytes) -> "RecordQuestion":
         """What a body and a query string ask; raises a CociteError."""
         known = record_parameters()
         given = {name: known[name].check(value) for name, value in query_values(query, known).items()}

@@ -5,8 +5,6 @@ numbers are bounded by their defaults. What the bounds still allow, times the nu
 (`budget.py`). On the command line a method does what its owner wants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -39,7 +37,7 @@ def bounded(operation: Op) -> Op:
 
 
 @lru_cache(maxsize=512)
-def bounded_method(call: str) -> tuple[Method, frozenset[str]]:
+def bounded_method(call: str) -> "tuple[Method, frozenset[str]]":
     """A method as a stranger writes it, and the parameters that were given. Raises UnknownMethod, BadParameter."""
     from cocite.related import methods
 

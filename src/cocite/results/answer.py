@@ -1,7 +1,5 @@
 """Answer and Answers: the results of a question as data, with their JSON, text, tables and graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -84,7 +82,7 @@ class Answers(ResultRows[Answer], Result):
     note: str = ""  # what to know about the whole result, in words
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
     facts: Mapping[str, Any] = field(default_factory=dict, metadata=HIDDEN)  # nodes, rounds …: each method has others
-    graph: Graph | None = field(default=None, compare=False, metadata=HIDDEN)  # for drawings, in Python
+    graph: "Graph | None" = field(default=None, compare=False, metadata=HIDDEN)  # for drawings, in Python
 
     @property
     def _rows(self) -> tuple[Answer, ...]:  # type: ignore[override]
@@ -127,7 +125,7 @@ class Answers(ResultRows[Answer], Result):
             made.vs[name] = [getattr(node, name) for node in picture.nodes]
         return made
 
-    def _picture(self) -> Picture:
+    def _picture(self) -> "Picture":
         from cocite.results.pictures.neighbourhood import picture_of
 
         if self.graph is None:

@@ -14,8 +14,6 @@ topic of two pages beside a hundred pages on another topic is still a topic.
 docs/lab/communities.md compares them on the topics of real lists.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -91,7 +89,7 @@ class GroupedAnswers(Answers):
 class Recommendations(GroupedAnswers):
     """Pages for somebody who has read some, and keywords; none if the store has no keywords."""
 
-    keywords: KeywordsFound | None = None
+    keywords: "KeywordsFound | None" = None
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "keywords": self.keywords.to_dict() if self.keywords else None}

@@ -5,8 +5,6 @@ read is cached with the graph, for all questions and threads: results share list
 ten results took 2.1 ms, a third of a query on real link lists.
 """
 
-from __future__ import annotations
-
 import re
 import weakref
 from collections import Counter
@@ -70,7 +68,7 @@ class LinkList(NamedTuple):
     texts: list[str]
 
 
-def titles_of(graph: Graph) -> Titles:
+def titles_of(graph: Graph) -> "Titles":
     """The names of the pages of a graph, which has one such object."""
     found: Titles | None = vars(graph).get("_titles")
     return found or vars(graph).setdefault("_titles", Titles(graph))

@@ -10,8 +10,6 @@ them a second, one alone 119. So another thread starts only when the running one
 long questions, which are mostly kernels, and kernels run in parallel.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import gc
@@ -87,7 +85,7 @@ class ThreadJob:
 
     work: Callable[[], Any]
     future: asyncio.Future[Any]
-    done: Callable[[ThreadJob, float], None]
+    done: "Callable[[ThreadJob, float], None]"
     client: str = ""
     started: bool = False
 

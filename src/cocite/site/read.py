@@ -4,8 +4,6 @@ A file is unchanged if its size and time are, or else its content: generators wr
 come from a cache. Nothing slow is imported at the top, since most runs find that nothing changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -67,7 +65,7 @@ class SiteFiles(NamedTuple):
 class SitePage(NamedTuple):
     """A page of the site, and what its owner wants for it."""
 
-    record: Page
+    record: "Page"
     wishes: dict[str, str]  # by <meta name="cocite:…">
 
 
@@ -155,7 +153,7 @@ def stamps_now(folder: Path, files: SiteFiles, cache: PageCache) -> dict[str, St
 
 
 def read_site(
-    folder: Path, base: str, files: SiteFiles, stamps: Mapping[str, Stamp], cache: PageCache, progress: Progress
+    folder: Path, base: str, files: SiteFiles, stamps: Mapping[str, Stamp], cache: PageCache, progress: "Progress"
 ) -> ReadSite:
     """Read new and changed pages, and take the others from the cache. The cache is written at once."""
     cached = cache.pages() if stamps else {}
@@ -200,7 +198,7 @@ Made = TypeVar("Made")
 
 
 def in_chunks(
-    work: Callable[[list[Item]], list[Made]], items: list[Item], what: str, few: int, most: int, progress: Progress
+    work: Callable[[list[Item]], list[Made]], items: list[Item], what: str, few: int, most: int, progress: "Progress"
 ) -> list[Made]:
     """What `work` makes of the items, in their order; of more than a `few`, in `most` processes."""
     chunks = [items[at : at + CHUNK_PAGES] for at in range(0, len(items), CHUNK_PAGES)]

@@ -6,8 +6,6 @@ round it computes what its pages give, and sends every other block one sum per p
 values from those of the last rounds; only a few scalar products come to the driver.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -60,7 +58,7 @@ class BlockValues(NamedTuple):
         taken_back = sum(part * step for part, step in zip(parts, self.steps, strict=False))
         return np.asarray(self.g - taken_back)
 
-    def next(self, x: Vector, received: Iterable[tuple[Any, Vector]] | None, forget: bool) -> BlockValues:
+    def next(self, x: Vector, received: Iterable[tuple[Any, Vector]] | None, forget: bool) -> "BlockValues":
         """The values after a round that started from x."""
         g = self.bias.copy()
         for pages, sums in received or ():

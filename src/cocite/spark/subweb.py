@@ -5,8 +5,6 @@ numbers are its own, in the order of the web's. Degrees, units and near-duplicat
 on it as on a store, and give the same results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -37,7 +35,7 @@ Pages = NDArray[np.uint32]
 class SubWeb(Web):
     """A Web of a part."""
 
-    def __init__(self, graph: SubGraph, stop: NDArray[np.uint32]) -> None:
+    def __init__(self, graph: "SubGraph", stop: NDArray[np.uint32]) -> None:
         """`stop` are the pages of the stop list that this part has: a part has no addresses to look up."""
         super().__init__(graph)
         self.graph: SubGraph = graph
@@ -51,7 +49,7 @@ class SubWeb(Web):
 class SubGraph(Graph):
     """A Graph of a part. What it lacks, no method that runs on it reads."""
 
-    def __init__(self, numbers: Integers, arrays: dict[str, NDArray[Any]], pools: Pools) -> None:
+    def __init__(self, numbers: Integers, arrays: dict[str, NDArray[Any]], pools: "Pools") -> None:
         links = int(arrays["out.degree"].sum(dtype=np.int64))
         super().__init__(Arrays(arrays, {"id": "", "pages": len(numbers), "links": links}))
         self.numbers, self._pools = numbers, pools  # `numbers` of its pages, in the web

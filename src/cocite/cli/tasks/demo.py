@@ -1,7 +1,5 @@
 """cocite demo: the bundled sample web, and pages related to well-known ones."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shlex
@@ -84,7 +82,7 @@ class Demo(Task):
             show_next(screen, graph)
 
 
-def sample_graph(store: Path, stages: Stages) -> tuple[Graph, str]:
+def sample_graph(store: Path, stages: "Stages") -> tuple[Graph, str]:
     """The store of the sample, and a note whether it is from the last run or was built now."""
     from cocite.graph.store import Graph
 

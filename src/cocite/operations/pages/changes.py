@@ -1,7 +1,5 @@
 """What became related to a page between two dates, and what ceased to be."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +111,7 @@ class Changes(Operation, Filters):
             ". ".join(dict.fromkeys(notes)),
         )
 
-    def _ask(self, web: Web, chosen: Method) -> tuple[Answers | tuple[()], UnknownPage | None]:
+    def _ask(self, web: Web, chosen: "Method") -> tuple[Answers | tuple[()], UnknownPage | None]:
         """The ranked pages of a date, without reasons; or that the page was unknown then."""
         from cocite.results.ask import ask, question
 
@@ -130,7 +128,9 @@ class Changes(Operation, Filters):
         page = after.graph.get(own)
         return own if page is None else after.graph.canonical(page)
 
-    def _changed(self, web: Web, chosen: Method, own: dict[str, Answer], other: dict[str, Answer]) -> list[ChangedPage]:
+    def _changed(
+        self, web: Web, chosen: "Method", own: dict[str, Answer], other: dict[str, Answer]
+    ) -> list[ChangedPage]:
         """The results of one date that are not among those of the other, with reasons."""
         from cocite.results.ask import ask, question
 

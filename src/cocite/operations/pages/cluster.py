@@ -1,7 +1,5 @@
 """Put pages into named groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 class PageGroups:
     """Groups, the largest first; their pages are pairs of address and title."""
 
-    groups: tuple[PageGroup[tuple[str, str]], ...]
+    groups: "tuple[PageGroup[tuple[str, str]], ...]"
     unknown: tuple[str, ...] = ()  # addresses that the store doesn't have
     note: str = ""
 

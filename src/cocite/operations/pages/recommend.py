@@ -4,8 +4,6 @@ Pages are those related to all pages of the history (`results/history.py`), whic
 (`results/visits.py`). Keywords maximise Σ r_s and Σ r_l over the main keywords of the history (eq. 24 and 25).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -89,7 +87,7 @@ class Recommend(Operation, CommandLineOptions):
     max_tokens: int = shared.max_tokens()
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
 
-    visits: tuple[Visit, ...] = ()  # those of a file, or of Python
+    visits: "tuple[Visit, ...]" = ()  # those of a file, or of Python
 
     def validate(self) -> None:
         super().validate()
@@ -134,7 +132,7 @@ class Recommend(Operation, CommandLineOptions):
         own = {"k": self.k, "exclude": self.exclude, "explain": self.explain, "method": method}
         return Related(history=self.history, **{**shown, **own})
 
-    def run(self, web: Web) -> Recommendations:
+    def run(self, web: Web) -> "Recommendations":
         from cocite.results.groups import Recommendations, grouped
 
         answers = self.question(web).run(web)

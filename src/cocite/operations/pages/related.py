@@ -1,7 +1,5 @@
 """Find the pages most related to one or more pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -118,7 +116,7 @@ class Related(Operation, CommandLineOptions):
         if self.by != "lli" and not self.group:
             raise BadParameter("by needs --group: give both, or leave it out")
 
-    def on_surface(self, surface: str) -> Related:
+    def on_surface(self, surface: str) -> "Related":
         """Read the files that the command line names; a collection is asked folder by folder."""
         if not self.like and not self.history_file:
             return self
@@ -154,7 +152,7 @@ class Related(Operation, CommandLineOptions):
         answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
         return grouped(web, answers, self.by) if self.group else answers
 
-    def _unseen(self, web: Web, chosen: Method) -> Answers:
+    def _unseen(self, web: Web, chosen: "Method") -> Answers:
         """Pages related to one that the store doesn't have, by its links or its text."""
         from cocite.operations.pages.unseen import ask_unseen
         from cocite.sources.records import Link, Page

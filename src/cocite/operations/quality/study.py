@@ -1,7 +1,5 @@
 """A blind rating study of methods, as in Dean & Henzinger 1999: make one, and report on it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,8 +104,8 @@ class StudyNew(Task):
 
 
 def read_other_systems(
-    graph: Graph, files: Sequence[str], queries: Sequence[str], k: int
-) -> tuple[list[Run], list[str]]:
+    graph: "Graph", files: Sequence[str], queries: Sequence[str], k: int
+) -> "tuple[list[Run], list[str]]":
     """The results of other systems for the queries of a study, and notes on what is missing."""
     from cocite.evaluate.evaluation import page_in
     from cocite.evaluate.judgements import Run, read_systems

@@ -1,7 +1,5 @@
 """Count clicks into a store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
@@ -26,8 +24,8 @@ class ClicksResult(NamedTuple):
     """What was counted."""
 
     store: Path
-    kept: Kept
-    report: ReadReport
+    kept: "Kept"
+    report: "ReadReport"
 
     def to_dict(self) -> dict[str, Any]:
         kept = {"pairs": self.kept.pairs, "clicks": self.kept.clicks, "used": self.kept.trails}
@@ -70,7 +68,7 @@ class CountClicks(Task):
         if missing := [path for path in paths if not path.is_file()]:
             raise BadSource(f"Unknown file {missing[0]}: check the path")
 
-        def trails(path: Path) -> Iterator[Trail]:
+        def trails(path: Path) -> "Iterator[Trail]":
             for number, trail in enumerate(read_clicks(path, report, self.kind or None), 1):
                 if number % PROGRESS_ROWS == 0:
                     progress("counting clicks", PROGRESS_ROWS, None)

@@ -1,7 +1,5 @@
 """Rank all pages by their links."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,7 +101,7 @@ class RankPages(Operation, Filters):
         return f"Not kept, so other commands won't find this rank: {why}" if error else ""
 
 
-def top_pages(graph: Graph, ranked: Ranked, k: int, filters: Filters = NO_FILTERS) -> list[TopPage]:
+def top_pages(graph: Graph, ranked: "Ranked", k: int, filters: Filters = NO_FILTERS) -> list[TopPage]:
     """The k pages of highest value that pass, without pages of value 0 and aliases."""
 
     import numpy as np

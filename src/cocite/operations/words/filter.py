@@ -1,7 +1,5 @@
 """Drop the noise pages of a set: NPEA alone (Hou & Zhang 2002, §3.2 and §6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -168,7 +166,7 @@ class FilterPages(Operation):
         return "All pages were dropped: give more root pages, or a lower threshold: community(npea=min)"
 
 
-def described(base: BaseSet, places: list[int], query: str) -> tuple[FilteredPage, ...]:
+def described(base: "BaseSet", places: list[int], query: str) -> tuple[FilteredPage, ...]:
     """Pages of a base set, with their labels if there are words."""
     from cocite.evaluate.noise import labels_by_words
     from cocite.related.neighbourhood.scores import rounded

@@ -1,7 +1,5 @@
 """Pictures of results for the web page, notebooks and graph programs. Markup is in the templates beside these files."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,7 +24,7 @@ def host_of(url: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(loader=PackageLoader(__name__, "."), autoescape=True, undefined=StrictUndefined)

@@ -1,7 +1,5 @@
 """Pictures as GEXF 1.3, which Gephi and NetworkX read: pages with attributes, positions, sizes and colours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -58,7 +56,7 @@ def picture_gexf(answers: Answers, picture: Picture) -> str:
     return render("graph.gexf", about=about, attributes=PICTURE_ATTRIBUTES, nodes=nodes, edges=picture.links)
 
 
-def communities_gexf(found: CommunitiesFound) -> str:
+def communities_gexf(found: "CommunitiesFound") -> str:
     """The base set of communities: every page, noise pages too, and the links that counted."""
     edges = found.found.base.edges
     sources = edges.pages[np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))]
@@ -77,7 +75,7 @@ class Membership(NamedTuple):
     y: float
 
 
-def _base_set(found: CommunitiesFound) -> Iterator[GexfNode]:
+def _base_set(found: "CommunitiesFound") -> Iterator[GexfNode]:
     """Each page in the column of its community; noise and pages without a community in columns further right."""
     base, titles = found.found.base, titles_of(found.found.base.view.graph)
     memberships = _memberships(found)
@@ -101,7 +99,7 @@ def _base_set(found: CommunitiesFound) -> Iterator[GexfNode]:
         yield GexfNode(page, titles.of(page), values, colour, size, own.x, own.y)
 
 
-def _memberships(found: CommunitiesFound) -> dict[int, Membership]:
+def _memberships(found: "CommunitiesFound") -> dict[int, Membership]:
     """One community below the other: hubs in the left column, authorities in the right one, the best at the top."""
     by_vector = {(each.vector, each.end): each for each in found.found}
     memberships: dict[int, Membership] = {}
