@@ -33,17 +33,7 @@ from cocite.http.questions import (
     routes,
 )
 from cocite.http.recording import ClickRecorder, may_record
-from cocite.http.responses import (
-    HTML,
-    INTERNAL_ERROR,
-    JSON,
-    PLAIN_TEXT,
-    Reply,
-    etag,
-    reply_to,
-    status_reply,
-    to_json,
-)
+from cocite.http.responses import HTML, INTERNAL_ERROR, JSON, PLAIN_TEXT, Reply, etag, reply_to, status_reply, to_json
 from cocite.http.service import Service
 from cocite.http.similar import SimilarQuestion
 from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, request_id, spooled

@@ -20,17 +20,7 @@ from cocite.budget import Budget, budget_for, cancel, limited
 from cocite.errors import BadStore, CociteError, TooMuchWork, UnknownPage, UnknownWord
 from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
-from cocite.http.questions import (
-    BUSY,
-    IDLE,
-    LOAD_LEVELS,
-    NORMAL,
-    SWAMPED,
-    HttpQuestion,
-    Key,
-    OperationQuestion,
-    routes,
-)
+from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, Key, OperationQuestion, routes
 from cocite.http.responses import Reply, etag, matches, reply_to
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
 from cocite.http.watcher import StoreWatcher

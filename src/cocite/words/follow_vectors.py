@@ -18,14 +18,7 @@ from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.words.changes import ChangedPages
 from cocite.words.context_words import context_words_of, headings_of
 from cocite.words.documents import cut_lines
-from cocite.words.make_vectors import (
-    CACHED_TEXTS,
-    MAX_WORDS,
-    NAME_ONLY_LENGTH,
-    WORD_TENTHS,
-    count_words,
-    is_home,
-)
+from cocite.words.make_vectors import CACHED_TEXTS, MAX_WORDS, NAME_ONLY_LENGTH, WORD_TENTHS, count_words, is_home
 from cocite.words.matrices import of_length_1, packed, pruned, rows_of, stacked
 from cocite.words.same_name import AnchorNames, ChangedNames
 from cocite.words.stored import ROWS, Arrays, arrays_of, rows_at

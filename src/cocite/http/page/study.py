@@ -19,16 +19,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from cocite.errors import BadParameter
-from cocite.evaluate.study import (
-    CHOICES,
-    RATINGS,
-    Item,
-    keep_edited,
-    read,
-    read_ratings,
-    sheet_of,
-    write_ratings,
-)
+from cocite.evaluate.study import CHOICES, RATINGS, Item, keep_edited, read, read_ratings, sheet_of, write_ratings
 from cocite.evaluate.tokens import read_tokens
 from cocite.http.access import whose
 from cocite.http.front import Exchange, body_of
