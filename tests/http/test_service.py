@@ -12,7 +12,7 @@ import pytest
 from cocite.budget import CANCELLED, LIMITED, STATE, Budget, current
 from cocite.http.questions import BUSY, IDLE, NORMAL, SWAMPED, OperationQuestion
 from cocite.http.responses import reply_to
-from cocite.http.service import Asker, Service
+from cocite.http.service import Service
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES
 from cocite.operations.pages.related import Related
 from cocite.related.methods import method
@@ -219,7 +219,7 @@ def test_work_is_cancelled_when_the_last_client_has_gone(made: Path) -> None:
     async def leave() -> list[int]:
         loop, states = asyncio.get_running_loop(), list[int]()
         gone = [loop.create_future() for _ in range(2)]
-        tasks = [asyncio.create_task(server.service.answer(slow.question(1), asker=Asker("a", each))) for each in gone]
+        tasks = [asyncio.create_task(server.service.answer(slow.question(1), client="a", lost=each)) for each in gone]
         await asyncio.to_thread(slow.begun.acquire)
         for each, task in zip(gone, tasks, strict=True):
             each.set_result(None)
@@ -242,8 +242,7 @@ def test_too_many_requests_are_rejected_and_it_recovers(made: Path) -> None:
     kept = server.get(RELATED)
 
     async def crowd() -> tuple[list[int], Response, Response, list[int]]:
-        same = Asker("192.0.2.1")
-        tasks = [asyncio.create_task(server.service.answer(slow.question(n), asker=same)) for n in range(8)]
+        tasks = [asyncio.create_task(server.service.answer(slow.question(n), client="192.0.2.1")) for n in range(8)]
         await asyncio.sleep(0.1)
         refused = [task.exception().status for task in tasks if task.done()]  # type: ignore[union-attr]
         at_once = await server.ask("GET", f"{RELATED}&k=7"), await server.ask("GET", RELATED)
@@ -373,9 +372,9 @@ def test_long_requests_wait_with_slow_questions(made: Path) -> None:
 
     async def work() -> None:
         service = server.service
-        first = asyncio.create_task(service.answer(slow.question(0, True), asker=Asker("greedy")))
+        first = asyncio.create_task(service.answer(slow.question(0, True), client="greedy"))
         await asyncio.to_thread(slow.begun.acquire)
-        second = asyncio.create_task(service.answer(slow.question(1, True), asker=Asker("greedy")))
+        second = asyncio.create_task(service.answer(slow.question(1, True), client="greedy"))
         await asyncio.sleep(0.05)
         assert service.slow.full
         long = b"/api/related?url=" + b"x" * MAX_READ_AT_ONCE_BYTES
@@ -384,7 +383,7 @@ def test_long_requests_wait_with_slow_questions(made: Path) -> None:
         for number in range(2, 2 + MAX_REFUSALS):
             assert service.refusing(b"/api/related?url=x", "greedy") is None
             with pytest.raises(RefusedRequest):
-                await service.answer(slow.question(number, True), asker=Asker("greedy"))
+                await service.answer(slow.question(number, True), client="greedy")
         assert service.refusing(b"/api/related?url=x", "greedy") is service.slow  # it must wait
         assert service.refusing(b"/api/related?url=x", "honest") is None
         slow.go.set()

@@ -21,7 +21,7 @@ from cocite.errors import CociteError
 from cocite.http.access import Access
 from cocite.http.questions import HttpQuestion, OperationQuestion, route_name, routes
 from cocite.http.responses import INTERNAL_ERROR, Reply, error_reply, matches, reply_to
-from cocite.http.service import Asker, Service
+from cocite.http.service import Service
 from cocite.http.settings import MAX_BODY_BYTES
 from cocite.operations.declare import Operation
 from cocite.serving.connections import MAX_QUERY_BYTES, client_of
@@ -178,8 +178,9 @@ class Exchange:
         """The reply to a question; raises RefusedRequest."""
         self.route = question.route
         connection = self.scope.get("connection")
-        asker = Asker(self.client, connection.lost if connection is not None else None)
-        return await self._service.answer(question, self.key if self.is_read else b"", self.if_none_match, asker)
+        lost = connection.lost if connection is not None else None
+        key = self.key if self.is_read else b""
+        return await self._service.answer(question, key, self.if_none_match, self.client, lost)
 
     async def send(self, reply: Reply) -> None:
         """Send a reply: 304 if the client has it, else compressed if the client accepts that."""

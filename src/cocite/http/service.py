@@ -43,14 +43,6 @@ MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS, MAX_SECONDS_AFTER_COMMIT = 200, 10.0
 """Recent questions that a new snapshot answers before it replaces the current one. A commit may come every second."""
 
 
-@dataclass(frozen=True)
-class Asker:
-    """Who waits for an answer: the client, and what is done when it goes away."""
-
-    client: str = ""
-    lost: asyncio.Future[None] | None = None
-
-
 @dataclass(eq=False)
 class Pending:
     """A question that is being answered, for some requests. When the last of them has gone, it is cancelled."""
@@ -151,16 +143,16 @@ class Service:
             raise self.slow.refusal(client) from None
 
     async def answer(
-        self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"", asker: Asker | None = None
-    ) -> Reply:
+        self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"", client: str = "",
+        lost: asyncio.Future[None] | None = None,
+    ) -> Reply:  # fmt: skip
         """The reply to a question; `request` are the bytes that ask it, if they say everything.
 
-        Raises RefusedRequest.
+        `lost` is done when the client has gone away. Raises RefusedRequest.
         """
-        asker = asker or Asker()
         web, load = self.web, self.load()
         self.refuse_damaged()
-        keys = await self.in_thread(partial(question.keys, web), len(request), asker.client)
+        keys = await self.in_thread(partial(question.keys, web), len(request), client)
         every = self._keys(question, keys, web)
         if request:
             self.cache.remember(request, every)
@@ -178,11 +170,11 @@ class Service:
         self.metrics.count("cache_misses" if pending is None else "shared")
         if pending is None:
             budget = budget_for(self.settings.timeout)
-            task = asyncio.create_task(self._compute(question, web, load, tag, budget, asker.client))
+            task = asyncio.create_task(self._compute(question, web, load, tag, budget, client))
             pending = self._pending[tag] = Pending(task, budget)
             task.add_done_callback(partial(self._forget, tag))
         pending.requests += 1
-        watched: tuple[asyncio.Future[Any], ...] = (pending.task,) if asker.lost is None else (pending.task, asker.lost)
+        watched: tuple[asyncio.Future[Any], ...] = (pending.task,) if lost is None else (pending.task, lost)
         try:
             done = await wait_for(watched, self.settings.timeout)
         finally:
