@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cocite import cli
 from cocite.cli import app
 from cocite.kernels import jit
+from cocite.operations.declare import Operation, operations_by_name
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make
 
@@ -74,3 +76,9 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("COCITE_")] + ["FORCE_COLOR", "NO_COLOR"]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", os.devnull)
+
+
+def operations() -> dict[str, type[Operation]]:
+    """Every operation of the command line, in the order of the help."""
+    named = {**{name: cli._find("tasks", cli.TASKS[name]) for name in cli.TASKS}, **operations_by_name()}
+    return {name: named[name] for name in dict.fromkeys((*cli.SHOWN_BY, *named))}

@@ -17,6 +17,7 @@ from cocite.operations.pages.related import Related
 from cocite.operations.task import Task
 from cocite.parameters import parameter, parameters_of
 from cocite.results.filters import Filters
+from tests.cli.conftest import operations
 
 
 @operation(store=False)
@@ -124,7 +125,7 @@ def test_as_a_module() -> None:
 
 
 def test_the_list_of_commands_says_what_the_declarations_say() -> None:
-    declared = {name: each.about.summary for name, each in cli.operations().items()}
+    declared = {name: each.about.summary for name, each in operations().items()}
     assert list(cli.summaries().items()) == list(declared.items())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import NEWS, run
+from tests.cli.conftest import NEWS, operations, run
 
 
 @pytest.fixture
@@ -96,8 +96,6 @@ def test_help_of_a_command() -> None:
 
 
 def test_no_help_shows_types_of_python() -> None:
-    from cocite.cli import operations
-
     for name in operations():
         shown = run(*name.split(), "--help").out
         assert not any(text in shown for text in ("list[", "<str", "INTEGER", "FLOAT", "Sentinel")), name

@@ -13,7 +13,6 @@ import pytest
 
 import cocite
 from cocite.cli import app
-from cocite.cli import operations as command_operations
 from cocite.http.app import described
 from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of
@@ -25,6 +24,7 @@ from cocite.python import Store, StoreKeywords, StoreSearch, places_of
 from cocite.results.filters import Filters
 from docs.reference import commands_of
 from tests.cli.conftest import NEWS
+from tests.cli.conftest import operations as command_operations
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS: dict[str, Any] = dict(commands_of(app))

@@ -8,15 +8,12 @@ import os
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cocite import __version__
 from cocite.cli.failures import Commands, stop_kernels_at_interrupts
-
-if TYPE_CHECKING:
-    from cocite.operations.declare import Operation
 
 # Matrices are small here, and threads that wait for each other made them 8 to 30 times slower on a busy machine. NumPy
 # reads this when it is loaded, which no command has done yet.
@@ -82,16 +79,8 @@ _DECLARED = re.compile(r'^@operation\((.*)\)\nclass (\w+)\(.*\):\n    """([^"]+?
 """The declaration of an operation, as far as the list of commands needs it: options, class, summary."""
 
 
-def operations() -> "dict[str, type[Operation]]":
-    """Every operation of the command line, in the order of the help."""
-    from cocite.operations.declare import operations_by_name
-
-    named = {**{name: _task(name) for name in TASKS}, **operations_by_name()}
-    return {name: named[name] for name in dict.fromkeys((*SHOWN_BY, *named))}
-
-
 def summaries() -> dict[str, str]:
-    """The name and the summary of every operation, like `operations()`, read in a tenth of the time of importing."""
+    """The summary of every operation by name, in the order of the help: importing them takes ten times as long."""
     found: dict[str, str] = {}
     cli = Path(__file__).parent
     for file in sorted((*(cli / "tasks").glob("*.py"), *(cli.parent / "operations").rglob("*.py"))):
@@ -99,10 +88,6 @@ def summaries() -> dict[str, str]:
             given = re.search(r'name="([^"]+)"', options)
             found[given[1] if given else name.lower()] = " ".join(summary.split())
     return {name: found[name] for name in (*SHOWN_BY, *sorted(found.keys() - SHOWN_BY))}
-
-
-def _task(name: str) -> "type[Operation]":
-    return _find("tasks", TASKS[name])  # type: ignore[no-any-return]
 
 
 def _find(folder: str, path: str) -> Any:
@@ -150,7 +135,7 @@ class LazyCommands(Commands):
         from cocite.cli.commands import command, show_plainly
         from cocite.operations.declare import operation_named
 
-        if (operation := _task(name) if name in TASKS else operation_named(name)) is not None:
+        if (operation := _find("tasks", TASKS[name]) if name in TASKS else operation_named(name)) is not None:
             view = SHOWN_BY.get(name, "")  # imported when it shows something
             show = (lambda *shown: _find("views", view)(*shown)) if view else show_plainly
             self.commands[name] = command(operation, show)

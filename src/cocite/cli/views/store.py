@@ -113,7 +113,7 @@ def show_exported(screen: Screen, asked: Any, result: Exported) -> None:
 
 def show_check(screen: Screen, asked: Any, result: CheckResult) -> None:
     """OK, or the faults, with a note on pages that a repair would bring back."""
-    store, faults, manifest = (str(result.store), "bold"), result.faults, result.manifest
+    store, faults, manifest = (result.store, "bold"), result.faults, result.manifest
     if not faults:
         screen.line(store, ": ", ("OK", "green"))
         checked = f"Checked {count(manifest['pages'], 'page')} and {count(manifest['links'], 'link')}"

@@ -4,7 +4,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -16,28 +16,21 @@ from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
 from cocite.operations.store.build import twins_note
 from cocite.operations.task import Task
+from cocite.results.answer import HIDDEN, Result
 from cocite.text import count
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Result):
     """The faults of a store, in words, and the command that repairs it."""
 
-    store: Path
+    store: str
+    whole: bool
     faults: list[str]
-    repair: str
-    manifest: dict[str, Any]  # perhaps damaged
-    seconds: float
     notes: list[str]  # what the owner should know, beside faults
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "store": str(self.store),
-            "whole": not self.faults,
-            "faults": self.faults,
-            "notes": self.notes,
-            "repair": self.repair,
-        }
+    repair: str
+    manifest: dict[str, Any] = field(metadata=HIDDEN)  # perhaps damaged
+    seconds: float = field(metadata=HIDDEN)
 
 
 @operation()
@@ -66,7 +59,7 @@ class Check(Task):
         manifest = read_manifest(store)
         repair = repair_command(store, manifest, faults) if faults else ""
         notes = [] if faults else list(notes_on(store))
-        return CheckResult(store, faults, repair, manifest, time.monotonic() - began, notes)
+        return CheckResult(str(store), not faults, faults, notes, repair, manifest, time.monotonic() - began)
 
     def warnings(self, web: Any, result: CheckResult) -> Iterator[str]:
         """What the owner should know, beside faults."""
