@@ -108,7 +108,7 @@ def test_an_old_picture_stays_if_the_new_one_fails(
         self.open("w").close()
         raise OSError(errno.ENOSPC, "No space left on device", str(self))
 
-    monkeypatch.setattr(Path, "write_text", broken)
+    monkeypatch.setattr(Path, "write_bytes", broken)
     done = run("communities", "newspapers", "-i", topics, "--html", page)
     assert done.code == 2 and "no space left" in done.err
     assert page.read_bytes() == b"before" and [file.name for file in tmp_path.iterdir()] == ["out.html"]
