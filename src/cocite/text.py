@@ -48,3 +48,8 @@ def last_headings(path: str) -> str:
 def count(number: int, what: str) -> str:
     """`1 page`, `2,000 pages`."""
     return f"{number:,} {what if number == 1 else what + ('es' if what.endswith('s') else 's')}"
+
+
+def rounded(score: float) -> float:
+    """One score to six significant digits."""
+    return float(f"{score:.5e}")

@@ -3,12 +3,14 @@
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, Progress
+from cocite.text import count
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 MIN_MEMORY_BYTES = 64 << 20
@@ -45,6 +47,11 @@ def read_addresses(path: str) -> list[str]:
     if not addresses:
         raise BadParameter(f"{path} has no address: give bookmarks, an OPML file, or addresses, one per line")
     return addresses
+
+
+def not_in_store(unknown: Sequence[str], of: str = "") -> str:
+    """What to say about addresses that a store doesn't have; `of` is where they come from."""
+    return f"Not in this store: {count(len(unknown), 'page')}{of and f' of {of}'}, such as {', '.join(unknown[:3])}"
 
 
 def check_writable(path: str | Path | None) -> None:

@@ -16,7 +16,6 @@ from cocite.graph.nearest import chopped
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.pages.site import Sites
-from cocite.text import count
 
 MAX_WORDS_LENGTH, MAX_PAGES_MEANT = 200, 3
 MAX_PAGES_INDEXED = 100_000  # of a store whose search index is made for a question: two or three seconds
@@ -87,11 +86,6 @@ def find_pages(graph: Graph, urls: Sequence[str], chop: str = "site", skip: bool
         except BadAddress:
             found.append(None)
     return found
-
-
-def not_in_store(unknown: Sequence[str], of: str = "") -> str:
-    """What to say about addresses that a store doesn't have; `of` is where they come from."""
-    return f"Not in this store: {count(len(unknown), 'page')}{of and f' of {of}'}, such as {', '.join(unknown[:3])}"
 
 
 def known_shorter(graph: Graph, url: str, chop: str = "site") -> Iterator[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.task import read_addresses
+from cocite.operations.task import not_in_store, read_addresses
 from cocite.parameters import parameter
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ class Cluster(Operation):
         return replace(self, urls=urls, skip_unknown=True) if self.file else self
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
-        from cocite.results.known import not_in_store
-
         if result.unknown:
             yield not_in_store(result.unknown)
 

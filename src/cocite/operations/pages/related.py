@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.task import read_addresses
+from cocite.operations.task import not_in_store, read_addresses
 from cocite.parameters import changed, parameter, parameters_of, spell
 from cocite.results.answer import Answers
 from cocite.results.filters import NO_FILTERS, Filters, why_none_passes
@@ -164,8 +164,6 @@ class Related(Operation, CommandLineOptions):
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
         """Pages of the history, or of a list, that the store doesn't have."""
-        from cocite.results.known import not_in_store
-
         for urls, file in (([url for url, _ in self.history], self.history_file), (self.listed, self.like)):
             if unknown := [url for url, page in self._found(web, urls) if page is None]:
                 yield not_in_store(unknown, file)

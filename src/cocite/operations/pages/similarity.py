@@ -11,6 +11,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter, values_of
 from cocite.results.answer import Reason, Result
+from cocite.text import rounded
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,6 @@ class Similarity(Operation):
 
         from cocite.related.evidence import reasons_of
         from cocite.related.methods import method as method_of
-        from cocite.related.neighbourhood.scores import rounded
         from cocite.results.ask import question
         from cocite.results.naming import titles_of
 

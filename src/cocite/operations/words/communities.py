@@ -20,7 +20,7 @@ from cocite.operations.task import check_writable
 from cocite.parameters import parameter, parse, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
 from cocite.system import replace_file
-from cocite.text import clean, count
+from cocite.text import clean, count, rounded
 
 if TYPE_CHECKING:
     from cocite.evaluate.noise import NoiseReport
@@ -290,7 +290,6 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
 
     from cocite.kernels.jit import stopwatch
     from cocite.related.methods.community import communities
-    from cocite.related.neighbourhood.scores import rounded
     from cocite.results.ask import about_store
     from cocite.results.community_words import distinctive_words, words_of_pages
     from cocite.words.tokens import words_of
@@ -359,7 +358,6 @@ def _links(base: BaseSet, hubs: Pages, authorities: Pages) -> Iterable[tuple[int
 
 def _members(base: BaseSet, side: WeightedPages, k: int) -> tuple[Member, ...]:
     """The first k hubs or authorities."""
-    from cocite.related.neighbourhood.scores import rounded
     from cocite.results.naming import titles_of
 
     titles, pages, weights = titles_of(base.view.graph), side.pages[:k].tolist(), side.weights[:k].tolist()
@@ -370,7 +368,6 @@ def _members(base: BaseSet, side: WeightedPages, k: int) -> tuple[Member, ...]:
 
 def _noise(base: BaseSet, pages: Pages) -> tuple[NoisePage, ...]:
     """Noise pages, each with the reason why it was removed."""
-    from cocite.related.neighbourhood.scores import rounded
     from cocite.results.naming import titles_of
 
     titles, measured, found = titles_of(base.view.graph), base.measured, []

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.task import read_addresses
+from cocite.operations.task import not_in_store, read_addresses
 from cocite.operations.words.communities import COMMUNITY_METHOD, check_method, root_set, why_npea
 from cocite.parameters import parameter, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
+from cocite.text import rounded
 
 if TYPE_CHECKING:
     from cocite.related.methods.community import BaseSet
@@ -116,7 +117,6 @@ class FilterPages(Operation):
         from cocite.kernels.jit import stopwatch
         from cocite.related.methods import method
         from cocite.related.methods.community import BaseSet
-        from cocite.related.neighbourhood.scores import rounded
         from cocite.related.neighbourhood.view import GraphView
         from cocite.results.ask import about_store
         from cocite.results.known import find_pages
@@ -151,8 +151,6 @@ class FilterPages(Operation):
             )
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
-        from cocite.results.known import not_in_store
-
         if result.unknown:
             yield not_in_store(result.unknown, self.file)
 
@@ -169,7 +167,6 @@ class FilterPages(Operation):
 def described(base: "BaseSet", places: list[int], query: str) -> tuple[FilteredPage, ...]:
     """Pages of a base set, with their labels if there are words."""
     from cocite.evaluate.noise import labels_by_words
-    from cocite.related.neighbourhood.scores import rounded
     from cocite.results.naming import titles_of
 
     titles, measured, found = titles_of(base.view.graph), base.measured, []

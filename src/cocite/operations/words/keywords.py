@@ -15,6 +15,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter
 from cocite.results.answer import Result
+from cocite.text import rounded
 
 MAX_WORDS = 1000
 KEYWORDS_PER_PAGE = 20
@@ -185,8 +186,6 @@ def keywords_for(web: Web, pages: Mapping[int, float], k: int) -> KeywordsFound 
 
 def _best(web: Web, asked: Mapping[int, float], row: Callable[[int], Any], k: int) -> list[Keyword]:
     """The k keywords with the highest sum of weighted relevance, without the given ones; equal ones by alphabet."""
-    from cocite.related.neighbourhood.scores import rounded
-
     total, keywords = sum(weight * row(word) for word, weight in asked.items()), web.keywords
     total[list(asked)] = 0.0
     return [
@@ -198,7 +197,6 @@ def _best(web: Web, asked: Mapping[int, float], row: Callable[[int], Any], k: in
 
 def keywords_of_page(web: Web, address: str) -> KeywordsOfPage:
     """The keywords of a page; raises UnknownPage, BadAddress."""
-    from cocite.related.neighbourhood.scores import rounded
     from cocite.results.known import find_page
 
     (page, note), keywords = find_page(web.graph, address), web.keywords

@@ -18,7 +18,7 @@ from cocite.kernels.related import cocitation as kernels
 from cocite.kernels.related.cocitation import BestSiblings, CocitationQuery
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Scores, begin, rounded
+from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Scores, begin
 from cocite.related.neighbourhood.view import (
     AUTO_UNIT,
     NO_PAGES,
@@ -28,6 +28,7 @@ from cocite.related.neighbourhood.view import (
     Switches,
     number_siblings,
 )
+from cocite.text import rounded
 from cocite.web import Web
 
 MIN_SIBLINGS, MIN_CITATIONS = 15, 2

@@ -30,6 +30,7 @@ from cocite.pages.address import chop
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
+from cocite.text import rounded
 from cocite.web import Web
 
 MIN_SCORE = 1e-12
@@ -202,11 +203,6 @@ def six_digits(values: Values) -> Values:
     with np.errstate(divide="ignore"):
         power = 10.0 ** (5 - np.floor(np.log10(np.abs(values))))
     return np.where(values == 0, 0.0, np.rint(values * np.where(np.isfinite(power), power, 0)) / power)
-
-
-def rounded(score: float) -> float:
-    """One score to six significant digits."""
-    return float(f"{score:.5e}")
 
 
 # ------------------------------------------------------------------------------------------------- evidence from links
