@@ -13,7 +13,8 @@ from cocite import __version__
 from cocite.cli.progress import display
 from cocite.cli.terminal import Cell, Screen
 from cocite.errors import BadSource
-from cocite.operations.task import check_writable, write_file
+from cocite.operations.task import check_writable
+from cocite.system import replace_file
 from cocite.text import count
 from research import citations
 from research.reproduce.claims import Claims, Outcome, read_claims
@@ -67,7 +68,7 @@ def show_outcomes(
     if write:
         machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
         where = f"cocite {__version__}, {time.strftime('%Y-%m-%d')}, {machine}, {seconds / 60:.0f} minutes"
-        write_file(write, document(claims, outcomes, f"{where}." if finished else f"{where}; interrupted."))
+        replace_file(Path(write), document(claims, outcomes, f"{where}." if finished else f"{where}; interrupted."))
     if json:
         screen.json(
             [
@@ -109,7 +110,7 @@ def show_measures(data: Path, figures: Path | None, json: bool) -> None:
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
         for name, picture in citations.figures(found):
-            write_file(figures / f"citeseer-{name}.svg", picture)
+            replace_file(figures / f"citeseer-{name}.svg", picture)
 
 
 def show_claims(screen: Screen, claims: Claims) -> None:

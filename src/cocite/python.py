@@ -4,8 +4,6 @@ Every operation on a store is a method of it, made from the declaration: its hel
 in Python. Parameters that an operation doesn't declare are those of its method, as in `web.related(page, parents=9)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -98,7 +96,7 @@ def made_from(operation: type[Operation]) -> Callable[[MethodT], MethodT]:
 def asks(operation: type[Operation], result: type[ResultT], notes: str = "") -> Callable[..., ResultT]:
     """A method of Store that asks an operation, and returns its result."""
 
-    def method(web: Store, *places: Any, **given: Any) -> ResultT:
+    def method(web: "Store", *places: Any, **given: Any) -> ResultT:
         return web._ask(result, operation, *places, **given)
 
     method.__name__, method.__doc__ = operation.about.name.replace(" ", "_"), notes
@@ -198,7 +196,7 @@ class Store(Web):
         assert isinstance(found, result)
         return found
 
-    def _of(self, graph: Graph) -> Store:
+    def _of(self, graph: Graph) -> "Store":
         return Store(graph)
 
     @cached_property
@@ -307,7 +305,7 @@ def _visit(given: Any) -> Visit:
     return Visit(address, check_weight(weight, f"the weight of {address!r:.200}"))
 
 
-def open(path: str | Path) -> Store:
+def open(path: str | Path) -> "Store":
     """A store, ready for questions."""
     if not isinstance(path, str | PathLike):
         raise BadParameter(f"a store is opened by its path, a text or a Path, not {path!r:.100}")
