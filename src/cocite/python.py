@@ -122,7 +122,7 @@ class StoreSearch(SearchIndex):
 class StoreKeywords(KeywordIndex):
     """The keywords of a store; they can be called."""
 
-    web: Store
+    web: "Store"
 
     @made_from(FindKeywords)
     def __call__(self, *places: Any, **given: Any) -> KeywordsFound:
@@ -305,7 +305,7 @@ def _visit(given: Any) -> Visit:
     return Visit(address, check_weight(weight, f"the weight of {address!r:.200}"))
 
 
-def open(path: str | Path) -> "Store":
+def open(path: str | Path) -> Store:
     """A store, ready for questions."""
     if not isinstance(path, str | PathLike):
         raise BadParameter(f"a store is opened by its path, a text or a Path, not {path!r:.100}")
