@@ -13,7 +13,6 @@ from cocite.text import count
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from cocite.kernels.jit import Compilation
 
 HEARTBEAT_SECONDS = 30.0  # time between two lines about the same stage, without a terminal
 STAGE_UNITS = {
@@ -40,12 +39,6 @@ class Stages(AbstractContextManager["Stages"]):
     def __init__(self) -> None:
         self.stage, self.done, self.began = "", 0, time.monotonic()
         self.total: int | None = None
-        self.compilation: Compilation | None = None
-
-    @property
-    def compiling(self) -> float:
-        """Seconds spent compiling kernels."""
-        return self.compilation.seconds if self.compilation else 0.0
 
     def __exit__(self, *error: object) -> None:
         if error[0] is None:
@@ -170,5 +163,5 @@ def display(quiet: bool = False, compiling: Callable[[], object] = lambda: None)
             compiling()
         stages.compile(kernel)
 
-    with stages, jit.watch(started) as stages.compilation:
+    with stages, jit.watch(started):
         yield stages
