@@ -13,7 +13,6 @@ from cocite.text import count
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-
 HEARTBEAT_SECONDS = 30.0  # time between two lines about the same stage, without a terminal
 STAGE_UNITS = {
     "checksum": "byte", "copying": "byte", "downloading": "byte", "reading links": "list", "parents": "page",
