@@ -14,7 +14,8 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from cocite.http.settings import MAX_BODY_BYTES
-from cocite.operations.bounds import MAX_ADDRESS_LENGTH, MAX_ADDRESSES
+from cocite.operations.bounds import MAX_ADDRESSES
+from cocite.operations.shared import MAX_ADDRESS_LENGTH
 from tests.cli.conftest import run
 from tests.http.conftest import BIRDS, EVIL, FISH, PAGES, Asking
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations.declare import Operation
-from cocite.operations.shared import MAX_ADDRESS_LENGTH as MAX_ADDRESS_LENGTH
+from cocite.operations.shared import MAX_ADDRESS_LENGTH
 from cocite.parameters import MAX_NUMBER, SERVERS, Parameter, parameters_of, parse
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any, Self
 from urllib.parse import parse_qs, urlencode
 
-from cocite.operations.bounds import MAX_ADDRESS_LENGTH
 from cocite.operations.declare import Operation, make, parameters_on
 from cocite.operations.pages.compare import Compare
 from cocite.operations.pages.hubs import Hubs
 from cocite.operations.pages.recommend import Recommend
 from cocite.operations.pages.related import Related
+from cocite.operations.shared import MAX_ADDRESS_LENGTH
 from cocite.operations.words.communities import FindCommunities
 from cocite.operations.words.keywords import FindKeywords
 from cocite.operations.words.search import SearchPages
