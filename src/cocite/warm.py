@@ -244,10 +244,8 @@ def tiny_web() -> Iterator[dict[str, Any]]:
         yield {"url": address(n), "title": f"Page {n}", "text": text, "links": links}
     for n in (1, 2):  # a chain, whose end is related to its start only through the page between
         yield {"url": f"https://chain{n}.example/", "links": [f"https://chain{n - 1}.example/", "https://end.example/"]}
-    yield {
-        "url": "https://chain3.example/",
-        "links": ["https://end.example/"],
-    }  # is like chain1, and not linked with it
+    # Is like chain1, and not linked with it.
+    yield {"url": "https://chain3.example/", "links": ["https://end.example/"]}
     yield {"url": "https://moved.example/", "redirect": address(2), "links": ["https://bücher.example/ä b?c=d"]}
     yield {"url": "https://moved2.example/", "redirect": "https://moved.example/"}
 

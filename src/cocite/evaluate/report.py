@@ -54,10 +54,5 @@ def time_figures(evaluation: Evaluation) -> Iterator[str]:
         of = every[: len(STYLES)]
         xs, ys = zip(*(point for curve in of for point in curve.points), strict=True)
         marks = "one mark per query" if steps[what] == 1 else f"one mark for every {steps[what]} queries"
-        yield chart(
-            f"Time against {what}",
-            f"{marks}{_of(len(of), len(every))}",
-            of,
-            log_axis(what, min(xs), max(xs)),
-            log_axis("milliseconds", min(ys), max(ys)),
-        )
+        axes = log_axis(what, min(xs), max(xs)), log_axis("milliseconds", min(ys), max(ys))
+        yield chart(f"Time against {what}", f"{marks}{_of(len(of), len(every))}", of, *axes)

@@ -197,20 +197,12 @@ def _shown(read: LinkList, low: int, high: int) -> list[int | None]:
         for place in places:
             if int(read.sections[place]) != section:
                 return
-            if (
-                title_text(read.texts[place])
-                and counts[read.texts[place]] == 1
-                and int(read.targets[place]) not in ends
-            ):
+            text, target = read.texts[place], int(read.targets[place])
+            if title_text(text) and counts[text] == 1 and target not in ends:
                 yield place
 
-    before, after = (
-        next(usable(places), None)
-        for places in (
-            range(low - 1, max(-1, low - MAX_STEPS), -1),
-            range(high + 1, min(len(read.texts), high + MAX_STEPS)),
-        )
-    )
+    before = next(usable(range(low - 1, max(-1, low - MAX_STEPS), -1)), None)
+    after = next(usable(range(high + 1, min(len(read.texts), high + MAX_STEPS))), None)
     between: list[int | None] = list(usable(range(low + 1, high)))
     if len(between) > MAX_BETWEEN_LINKS:
         between = [between[0], None, between[-1]]

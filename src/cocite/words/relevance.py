@@ -303,9 +303,7 @@ def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
     pages_of, both, reached = (
         stored.matrix(kind, name) for kind, name in ((Rows, "pages_of."), (PairCounts, "both."), (Rows, "reached."))
     )
-    before = (
-        len(reached.starts) - 1
-    )  # it may be of a state with fewer layers: what pages added since lead to is unknown
+    before = len(reached.starts) - 1  # of a state with fewer layers: what pages added since lead to is unknown
     stored.require(before <= pages)
     reached = Rows(np.append(reached.starts, np.full(pages - before, reached.starts[-1])), reached.columns)
     for (starts, *columns), rows, width in ((pages_of, words, pages), (both, words, words), (reached, pages, words)):

@@ -182,12 +182,8 @@ def arrays_of(**matrices: Any) -> Arrays:
 
 def is_starts(starts: NDArray[np.int64], rows: int, total: int) -> bool:
     """Whether these are valid starts of a number of rows with `total` values."""
-    return (
-        len(starts) == rows + 1 > 0
-        and starts[0] == 0
-        and starts[-1] == total
-        and bool(np.all(starts[1:] >= starts[:-1]))
-    )
+    ends = len(starts) == rows + 1 > 0 and starts[0] == 0 and starts[-1] == total
+    return ends and bool(np.all(starts[1:] >= starts[:-1]))
 
 
 def rows_at(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -73,13 +73,8 @@ class RecentNames:
         """The names of one of these pages."""
         at = int(np.searchsorted(self._pages, page))
         row = slice(*self._part["named.starts"][at : at + 2].tolist())
-        return dict(
-            zip(
-                self._part["named.digest"][row].tolist(),
-                (self._part["named.weights"][row] / SCALE).tolist(),
-                strict=True,
-            )
-        )
+        digests, weights = (self._part[f"named.{name}"][row] for name in ("digest", "weights"))
+        return dict(zip(digests.tolist(), (weights / SCALE).tolist(), strict=True))
 
     def pages(self, name: int) -> list[int]:
         """Those of these pages that have a name."""
@@ -275,10 +270,8 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
         pages=with_rows("", "own", pages),
         context=with_rows("context.", "context", pages),
         same_name=with_rows("same_name.", "same:row", renamed),
-        text_words=of_page["text_words"],
-        home=of_page["home"],
-        votes=of_page["votes"],
         recent=recent,
+        **of_page,
     )
 
 

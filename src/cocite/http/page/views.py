@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -67,16 +68,9 @@ def picture(web: Web, state: State, asked: OperationQuestion, load: int) -> Valu
     if len(values["answers"]):
         found = picture_of(web.graph, values["answers"])
         queries = {found.nodes[at].page for at in found.of(QUERY)} | stand_ins(web.graph, values["answers"])
-        results = [found.nodes[at].page for at in found.of(RELATED)]
-        lists = [
-            (
-                at,
-                read_strip(
-                    web.graph, found.nodes[at].page, sorted(queries), [page for page in results if page not in queries]
-                ),
-            )
-            for at in rows(found)
-        ]
+        results = [page for at in found.of(RELATED) if (page := found.nodes[at].page) not in queries]
+        strip = partial(read_strip, web.graph, asked=sorted(queries), results=results)
+        lists = [(at, strip(citing=found.nodes[at].page)) for at in rows(found)]
         joined = {end for pair in (*found.links, *found.by_name) for end in pair}
         values |= {"picture": found, "lists": lists, "joined": joined, "curves": curves}
     return values

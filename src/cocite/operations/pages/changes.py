@@ -100,16 +100,10 @@ class Changes(Operation, Filters):
         old_keys = {self._key(before, after, answer): answer for answer in old}
         new_keys = {after.graph.canonical(answer.page): answer for answer in new}
         same = [key for key in list(new_keys)[: self.k] if key in set(list(old_keys)[: self.k])]
-        return ChangesFound(
-            self.url,
-            chosen.name,
-            start,
-            end,
-            self._changed(after, chosen, new_keys, old_keys),
-            self._changed(before, chosen, old_keys, new_keys),
-            [new_keys[key].url for key in same],
-            ". ".join(dict.fromkeys(notes)),
-        )
+        became = self._changed(after, chosen, new_keys, old_keys)
+        ceased = self._changed(before, chosen, old_keys, new_keys)
+        stayed, note = [new_keys[key].url for key in same], ". ".join(dict.fromkeys(notes))
+        return ChangesFound(self.url, chosen.name, start, end, became, ceased, stayed, note)
 
     def _ask(self, web: Web, chosen: "Method") -> tuple[Answers | tuple[()], UnknownPage | None]:
         """The ranked pages of a date, without reasons; or that the page was unknown then."""

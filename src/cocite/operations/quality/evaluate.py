@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 
 def methods_option(verb: str, default: str) -> Any:
     """The methods to compare."""
-    return parameter(
-        (),
-        f"A method to {verb}; may be repeated (default: {default})",
-        metavar="METHOD",
-        flags=("--method", "-m"),
-        calls=True,
-    )
+    help = f"A method to {verb}; may be repeated (default: {default})"
+    return parameter((), help, metavar="METHOD", flags=("--method", "-m"), calls=True)
 
 
 def html_option() -> Any:
@@ -77,11 +72,8 @@ class EvaluationResult:
     def notes(self) -> list[str]:
         """What the evaluation counts, in words."""
         found, judged = self.found, self.found.judgements
-        first = count(found.depth, "result")
-        facts = [
-            *self.remarks,
-            f"queries with a relevant page: {len(found.queries):,}; the first {first} of each count",
-        ]
+        counted = f"the first {count(found.depth, 'result')} of each count"
+        facts = [*self.remarks, f"queries with a relevant page: {len(found.queries):,}; {counted}"]
         if judged.repeated:
             differ = f", {judged.contradicted:,} with another rating: the best counts" if judged.contradicted else ""
             facts.append(f"{count(judged.repeated, 'pair')} given more than once{differ}")
@@ -196,10 +188,8 @@ def read_runs(files: Sequence[str], report: ReadReport, page_of: Callable[[str],
 
     paths = list(dict.fromkeys(map(Path, files)))
     names = Counter(path.name for path in paths)
-    return [
-        replace(read_run(path, report, page_of), name=path.name if names[path.name] == 1 else str(path))
-        for path in paths
-    ]
+    shown = {path: path.name if names[path.name] == 1 else str(path) for path in paths}
+    return [replace(read_run(path, report, page_of), name=name) for path, name in shown.items()]
 
 
 def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None:

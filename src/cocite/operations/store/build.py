@@ -188,22 +188,13 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
         """Recognise every source before the first one is read, so that a mistyped name fails at once."""
         from cocite.sources.open_source import open_source
 
-        crawled = self.kind == "crawl"
-        return [
-            self._crawl(spec, report, text, progress)
-            if crawled or (not self.kind and _WEB_ADDRESS.match(spec))
-            else open_source(
-                spec,
-                report,
-                base=self.base or None,
-                kind=self.kind or None,
-                text=text,
-                undirected=self.undirected,
-                see_also=see_also,
-                categories=self.categories,
-            )
-            for spec in self.sources
-        ]
+        given: dict[str, Any] = {name: getattr(self, name) or None for name in ("base", "kind")}
+        given |= {"text": text, "undirected": self.undirected, "see_also": see_also, "categories": self.categories}
+        found = []
+        for spec in self.sources:
+            crawled = self.kind == "crawl" or (not self.kind and _WEB_ADDRESS.match(spec))
+            found.append(self._crawl(spec, report, text, progress) if crawled else open_source(spec, report, **given))
+        return found
 
     def _crawl(self, spec: str, report: ReadReport, text: bool, progress: Progress) -> Source:
         from cocite.sources.crawl.start import crawl
