@@ -35,9 +35,8 @@ class Registry:
 
     def own_names(self) -> list[str]:
         """The names of cocite's own entries, read from the folder once."""
-        self._names = self._names or sorted(
-            each.name for each in pkgutil.iter_modules(self._path) if not each.name.startswith("_")
-        )
+        files = (each.name for each in pkgutil.iter_modules(self._path))
+        self._names = self._names or sorted(name for name in files if not name.startswith("_"))
         return self._names
 
     def names(self) -> list[str]:

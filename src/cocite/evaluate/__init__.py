@@ -14,9 +14,8 @@ def _environment() -> "Environment":
     loader = PackageLoader(__name__)
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     # XML allows no control characters and lone surrogates.
-    made.filters["printable"] = lambda text: "".join(
-        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    other = "\N{REPLACEMENT CHARACTER}"
+    made.filters["printable"] = lambda text: "".join(c if c.isprintable() else other for c in text)
     return made
 
 

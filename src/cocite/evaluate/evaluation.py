@@ -188,12 +188,10 @@ class Evaluation:
 
     def table_4_by_query(self, in_degree: Mapping[str, int], maximum: int | None = None) -> Table:
         """Table 4, a row per query, at most `maximum`: the sizes that runs report, and the time."""
-        columns = [
-            (run, name)
-            for run in self.runs
-            for name in (*SIZES, "ms")
-            if name == "ms" or any(run.size(query, name) is not None for query in run.answers)
-        ]
+        columns = []
+        for run in self.runs:
+            known = [name for name in SIZES if any(run.size(query, name) is not None for query in run.answers)]
+            columns += [(run, name) for name in (*known, "ms")]
         rows: list[list[object]] = []
         for query in list(self.judgements.ratings)[:maximum]:
             cells: list[object] = [query, in_degree.get(query, "")]
@@ -285,12 +283,8 @@ class Evaluation:
         In the paper that is edges for Companion and siblings for Cocitation; other methods may report nodes.
         """
         for name in DRAWN_SIZES:
-            found = [
-                (size, took)
-                for query, took in run.milliseconds.items()
-                if (size := run.size(query, name)) and size > 0 and took > 0
-            ]
-            if found:
+            found = [(run.size(query, name) or 0.0, took) for query, took in run.milliseconds.items()]
+            if found := [(size, took) for size, took in found if size > 0 and took > 0]:
                 return name, sorted(found)
         return "", []
 

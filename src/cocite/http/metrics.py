@@ -109,9 +109,8 @@ class Metrics:
                     requests.add_metric((route, str(status)), number)
             *counts, total = sums[_FIRST_BUCKET[route] :][:HISTOGRAM_COLUMNS]
             if any(counts):
-                seconds.add_metric(
-                    (route,), list(zip((*map(str, BUCKETS), "+Inf"), accumulate(counts), strict=True)), total
-                )
+                up_to = zip((*map(str, BUCKETS), "+Inf"), accumulate(counts), strict=True)
+                seconds.add_metric((route,), list(up_to), total)
         answers = CounterMetricFamily("cocite_answers", "Answers computed, by load level.", labels=("level",))
         for level in LOAD_LEVELS:
             answers.add_metric((level,), sums[_COLUMN[level]])

@@ -52,10 +52,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except (OSError, OverflowError) as error:
         listening.close()
-        why = getattr(error, "strerror", None) or str(error)
-        raise BadParameter(
-            f"Can't listen at {host} port {port} ({why.lower()}); give another --host or --port"
-        ) from error
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise BadParameter(f"Can't listen at {host} port {port} ({why}); give another --host or --port") from error
     listening.listen(BACKLOG)
     listening.setblocking(False)
     return listening

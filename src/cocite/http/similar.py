@@ -101,9 +101,8 @@ class SimilarQuestion:
         if not self.include and not self.exclude:
             return True
         text = f"{answer.title}\n{web.graph.text(answer.page)}".lower()
-        return all(each.lower() in text for each in self.include) and not any(
-            each.lower() in text for each in self.exclude
-        )
+        has_all = all(each.lower() in text for each in self.include)
+        return has_all and not any(each.lower() in text for each in self.exclude)
 
     def _result(self, web: Web, answer: Answer, score: float) -> dict[str, Any]:
         captured, text = web.graph.facts.captured(answer.page), ""

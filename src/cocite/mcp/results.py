@@ -357,10 +357,8 @@ def snippet_of(web: Web, page: int, title: str, words: str = "") -> str:
     """The beginning of a page's text, without its title; or the part of it with a word that was searched for."""
     text = clean(web.graph.text(page)[:MAX_TEXT_READ]) if web.graph.texts else ""
     text = text.removeprefix(title).lstrip(" .:–-")
-    places = [
-        at for word in words.split() if (at := text.lower().find(word.strip('"').lower())) > MAX_SNIPPET_CHARS // 2
-    ]
-    if places:
+    found = (text.lower().find(word.strip('"').lower()) for word in words.split())
+    if places := [at for at in found if at > MAX_SNIPPET_CHARS // 2]:
         text = "…" + text[min(places) - MAX_SNIPPET_CHARS // 4 :].partition(" ")[2]
     return quoted(text, MAX_SNIPPET_CHARS)
 

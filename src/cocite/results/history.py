@@ -143,9 +143,8 @@ class HistoryEvidence:
         """Pages of the history whose evidence is given: those of most results, and no more than can be found soon."""
         wanted = Counter(at for some in named for at in some)
         others = (at for at, _ in wanted.most_common() if self.history.pages[at] not in self.parts)
-        return sorted(
-            {at for at in wanted if self.history.pages[at] in self.parts}.union(islice(others, EXPLAINED_PAGES))
-        )
+        kept = {at for at in wanted if self.history.pages[at] in self.parts}
+        return sorted(kept.union(islice(others, EXPLAINED_PAGES)))
 
 
 def _highest(pages: Any, values: Any) -> tuple[Any, Any]:

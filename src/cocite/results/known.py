@@ -57,11 +57,10 @@ def pages_meant(graph: Graph, text: str, error: UnknownPage) -> UnknownPage:
         return UnknownPage(f"{message}: give an address, or find pages by: cocite search {shlex.quote(text)}")
     if not hits:
         return UnknownPage(f"{message}, nor is a page with these words")
-    titles, pages = titles_of(graph), [page for page, _ in hits]
-    named = [
-        f"{titles.address(page)} ({title})" if (title := titles.of(page)) else titles.address(page) for page in pages
-    ]
-    return UnknownPage(f"{message}; did you mean {', '.join(named)}?", [*map(titles.address, pages)])
+    titles = titles_of(graph)
+    found = {titles.address(page): titles.of(page) for page, _ in hits}
+    named = ", ".join(f"{address} ({title})" if title else address for address, title in found.items())
+    return UnknownPage(f"{message}; did you mean {named}?", list(found))
 
 
 def look_up(graph: Graph, url: str, chop: str = "site") -> FoundPage | None:

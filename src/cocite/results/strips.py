@@ -77,9 +77,8 @@ Place = tuple[int, tuple[int, ...], tuple[int, ...]]
 def _places(graph: Graph, answers: Answers, answer: Answer, names: set[int]) -> Iterator[list[Place]]:
     """Where a strip may be, by each reason in turn."""
     first = graph.get(answers.used[0]) if answers.used else None
-    for reason in sorted(
-        (each for each in answer.reasons if each.kind in _KINDS), key=lambda each: _KINDS.index(each.kind)
-    ):
+    leading = (each for each in answer.reasons if each.kind in _KINDS)
+    for reason in sorted(leading, key=lambda each: _KINDS.index(each.kind)):
         with suppress(CociteError):
             asked = graph.find(reason.query) if reason.query else first
             result = graph.find(reason.copy) if reason.copy else answer.page

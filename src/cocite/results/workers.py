@@ -129,10 +129,8 @@ def check_all_pairs(method: Method, pages: int) -> IntegratedParams:
     if params.rarity or params.steps:
         raise BadParameter("All pairs at once works with integrated without rarity and steps: leave them out.")
     if pages > MAX_ALL_PAIRS_PAGES:
-        raise BadParameter(
-            f"All pairs at once works for up to {MAX_ALL_PAIRS_PAGES:,} pages; this store has {pages:,}. "
-            "Give a list of pages instead."
-        )
+        limit = f"up to {MAX_ALL_PAIRS_PAGES:,} pages; this store has {pages:,}"
+        raise BadParameter(f"All pairs at once works for {limit}. Give a list of pages instead.")
     return params
 
 

@@ -194,9 +194,8 @@ class WorkQueue:
 
     def _may_start(self) -> bool:
         """Whether a thread is free, and the running ones have worked for a while."""
-        return not self.running or (
-            self.running < self.threads and time.monotonic() - self._latest >= LONG_QUESTION_SECONDS
-        )
+        is_long = time.monotonic() - self._latest >= LONG_QUESTION_SECONDS
+        return not self.running or (self.running < self.threads and is_long)
 
     def _start_waiting(self) -> None:
         """Start waiting questions, in turn; check again when the running ones have worked for a while."""

@@ -78,10 +78,9 @@ def choose_parents(folder: JobFolder, into: Any, most: int, kind: str) -> Any:
     light, heavy = gather(into.where(f"parents <= {most}")), into.where(f"parents > {most}")
     if most == 0 or heavy.isEmpty():
         return folder.step(f"{WORK}/pools", light)
-    heavy = heavy.select(
-        "page", "source", "parents", F.col("hash").bitwiseXOR(F.lit(-(2**63)).cast("long")).alias("hash")
-    )
     # Spark's numbers are signed, hashes are compared unsigned.
+    unsigned = F.col("hash").bitwiseXOR(F.lit(-(2**63)).cast("long")).alias("hash")
+    heavy = heavy.select("page", "source", "parents", unsigned)
     share = F.lit(most + 8 * sqrt(most) + 8) / F.col("parents")
     limit = (share * F.lit(MAX_HASH) - F.lit(2.0**63)).cast("long")
     first = folder.step(f"{WORK}/heavy", smallest_hashes(heavy.where((share >= 1) | (F.col("hash") <= limit))))

@@ -196,9 +196,8 @@ def _results(pages: Any, answered: Any, chopping: str, k: int, kind: str) -> Any
         shorter = too_little.mapInArrow(on_batches(_shorter), "page long, site long, level int, key binary")
         known = pages.selectExpr("coalesce(leads_to, number) as other", "key")
         found = shorter.join(known, "key").join(pages.selectExpr("number as other", "site as other_site"), "other")
-        found = (found if chopping == "host" else found.where("site = other_site")).join(
-            enough.selectExpr("page as other"), "other"
-        )
+        found = found if chopping == "host" else found.where("site = other_site")
+        found = found.join(enough.selectExpr("page as other"), "other")
         first = found.groupBy("page").agg(F.expr("min(struct(level, other)).other as other"))
         instead = first.join(enough.withColumnRenamed("page", "other"), "other").select("page", "answers", "scores")
         given = enough.union(instead)

@@ -116,9 +116,8 @@ def texts_of_pages(
     }
     for first in range(0, graph.pages, CHUNK_PAGES):
         count = min(CHUNK_PAGES, graph.pages - first)
-        hidden = (graph.arrays.part("page.kind", first, count) & (NOINDEX | GONE) > 0) | (
-            graph.names.alias_targets(first, count) >= 0
-        )
+        kinds, aliases = graph.arrays.part("page.kind", first, count), graph.names.alias_targets(first, count) >= 0
+        hidden = (kinds & (NOINDEX | GONE) > 0) | aliases
         for page, is_hidden in enumerate(hidden.tolist(), first):
             texts = {name: column.take(page) or "" for name, column in own.items()}
             links = of_links.take(page) or NO_LINK_TEXTS

@@ -133,9 +133,8 @@ def make_keywords(
         raise BadParameter(f"per_page is {per_page}: give a number from 1 to {MAX_PER_PAGE}")
     collected, terms = PageWords(graph.pages), lru_cache(CACHED_TEXTS)(terms_of)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
-        for page, own, links in texts_of_pages(
-            graph, Path(temporary), memory, progress, "choosing keywords of pages", True
-        ):
+        stage = "choosing keywords of pages"
+        for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, stage, True):
             collected.add(page, keywords_of(own, links, graph.facts.language(page), terms, per_page))
     return collected.index(per_page)
 

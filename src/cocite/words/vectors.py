@@ -285,9 +285,8 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
     assert made.names is not None
     arrays |= {"name.digest": made.names.digest, "name.ignored": made.names.ignored}
-    return {}, arrays | others | arrays_of(
-        **{f"name.{part}": getattr(made.names, part) for part in ("of_page", "of_name")}
-    )
+    names = {f"name.{part}": getattr(made.names, part) for part in ("of_page", "of_name")}
+    return {}, arrays | others | arrays_of(**names)
 
 
 def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -> dict[str, Any]:

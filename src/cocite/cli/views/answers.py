@@ -208,9 +208,8 @@ def show_batch(screen: Screen, asked: Batch, result: BatchSummary) -> None:
         screen.line((f"Not in this store: {result.unknown:,} {what} of {asked.queries}", "yellow"))
     if result.chopped:
         what = "address" if result.chopped == 1 else "addresses"
-        screen.line(
-            (f"Used the nearest known shorter address for {result.chopped:,} {what} of {asked.queries}", "yellow")
-        )
+        used = f"Used the nearest known shorter address for {result.chopped:,} {what} of {asked.queries}"
+        screen.line((used, "yellow"))
     if done.kept:
         screen.line((f"Kept {count(done.kept, 'part')} of {done.parts} from an earlier run", "dim"))
     speed = f", {rate(done.pages / took)} pages/s" if took > 1 and done.pages > 1000 and not done.kept else ""

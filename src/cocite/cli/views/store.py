@@ -160,14 +160,13 @@ def show_info(screen: Screen, asked: Any, result: Facts) -> None:
         screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
     if history := found.get("history"):
         what = f"from {history['first']} to {history['last']}, with {count(history['links'], 'link')} in all"
-        number = f"{history['captures']:,}"
-        screen.row(Cell("captures", 8, "dim"), Cell(number, wide, right=True), Cell(what, style="dim"), indent=2)
+        number = Cell(f"{history['captures']:,}", wide, right=True)
+        screen.row(Cell("captures", 8, "dim"), number, Cell(what, style="dim"), indent=2)
     if layers := found.get("layers"):
         new, total = sum(layer["new"] for layer in layers), size(sum(layer["bytes"] for layer in layers))
         what = f"with {count(new, 'new page')}, {total}; until cocite compact, these lag: {', '.join(found['lagging'])}"
-        screen.row(
-            Cell("layers", 8, "dim"), Cell(f"{len(layers):,}", wide, right=True), Cell(what, style="dim"), indent=2
-        )
+        number = Cell(f"{len(layers):,}", wide, right=True)
+        screen.row(Cell("layers", 8, "dim"), number, Cell(what, style="dim"), indent=2)
     screen.blank()
     show_parts(screen, found)
     screen.blank()

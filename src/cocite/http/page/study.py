@@ -39,9 +39,8 @@ class RatingStudy:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.study = folder, read(folder)
-        self._digests = {
-            name: sha256(token.encode()).digest() for name, token in read_tokens(folder, self.study).items()
-        }
+        tokens = read_tokens(folder, self.study)
+        self._digests = {name: sha256(token.encode()).digest() for name, token in tokens.items()}
 
     def rater(self, token: str) -> str | None:
         """The rater who has a token; None if nobody has."""

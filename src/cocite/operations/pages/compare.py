@@ -90,9 +90,8 @@ class Compare(Operation, Filters):
         chosen = {str(each): each for each in map(method, self.calls)}
         by_method = {}
         for name, each in chosen.items():
-            by_method[name] = ask(
-                web, question(web.graph, self.urls, chop=each.chop), each, self.k, self.filters, False
-            )
+            asked = question(web.graph, self.urls, chop=each.chop)
+            by_method[name] = ask(web, asked, each, self.k, self.filters, False)
         return Comparison(by_method)
 
     @property

@@ -65,9 +65,8 @@ class Site(Task):
         if not folder.is_dir():
             raise BadSource(f"{folder} is not a folder: give the output folder of your generator, such as public")
         if self.fragments and Path(self.fragments).absolute().resolve().is_relative_to(folder.resolve()):
-            raise BadParameter(
-                f"fragments {self.fragments} is inside {folder}, so its files would become pages: choose another"
-            )
+            why = f"is inside {folder}, so its files would become pages: choose another"
+            raise BadParameter(f"fragments {self.fragments} {why}")
         if not re.match(r"https?://[^\s/]", self.base.strip()):
             raise BadParameter(f"base {self.base!r:.100}: give a web address such as https://example.org/")
 

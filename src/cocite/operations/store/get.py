@@ -126,10 +126,9 @@ class Get(WorkOptions):
             stage = "downloading" if len(files) > 3 else f"downloading {file.name}"
             left -= fetcher.download(file.url, self.folder / file.name, left, stage)
         sums = fetcher.small(recipe.sums) if recipe.sums else b""
-        verified = [
-            file.name for file in files if sums and check_sum(self.folder / file.name, sums, file.name, progress)
-        ]
-        return files, [file.name for file in files if recipe.sums and file.name not in verified]
+        names = [file.name for file in files]
+        verified = {name for name in names if sums and check_sum(self.folder / name, sums, name, progress)}
+        return files, [name for name in names if recipe.sums and name not in verified]
 
     def _build(self, recipe: Recipe, files: list[RecipeFile], unverified: list[str], progress: Progress) -> Got:
         from cocite.graph.build.passes import build
@@ -154,9 +153,8 @@ class Get(WorkOptions):
         sources = [_opened(self.folder, file, report) for file in files if file.name != recipe.crawl_from]
         if recipe.crawl_from:
             seeds = _sites((self.folder / recipe.crawl_from).read_text("utf-8", "replace"))
-            pages = crawl(
-                seeds, report, depth=1, scope="host", max_pages=recipe.crawl_pages, allow_private=self.allow_private
-            )
+            options: dict[str, Any] = {"max_pages": recipe.crawl_pages, "allow_private": self.allow_private}
+            pages = crawl(seeds, report, depth=1, scope="host", **options)
             sources.append(crawled_source(recipe.crawl_from, pages, report, recipe.crawl_pages, progress))
         return sources
 

@@ -237,9 +237,8 @@ class FindCommunities(Operation):
             return ""
         if not result.root:
             return f"No page has any of the words {result.query!r}: try others, or give pages"
-        what = (
-            f"the {count(result.root, 'page')} found for {result.query!r}" if result.query else ", ".join(result.pages)
-        )
+        by_words = f"the {count(result.root, 'page')} found for {result.query!r}"
+        what = by_words if result.query else ", ".join(result.pages)
         return f"No link between two {'pages' if result.found.base.view.unit == 'none' else 'sites'} around {what}"
 
     def commands_to_try(self, web: Web, result: Any) -> str:

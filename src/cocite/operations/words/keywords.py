@@ -126,9 +126,8 @@ class FindKeywords(Operation):
         if self.make and not self.words and not self.page:
             return
         if bool(self.words) == bool(self.page):
-            raise BadParameter(
-                "Give either words or a page, not both" if self.page else "Nothing to ask about: give words, or a page"
-            )
+            both, none = "Give either words or a page, not both", "Nothing to ask about: give words, or a page"
+            raise BadParameter(both if self.page else none)
 
     def prepare(self, web: Web) -> None:
         """Compute keywords and relevance if there are none that fit, or if asked to."""
