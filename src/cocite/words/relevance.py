@@ -300,9 +300,8 @@ def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
     """Stored keyword relevance, checked."""
     words, pages, about = len(keywords.words), stored.graph.pages, stored.side.about
     stored.require(about.get("keywords") == keywords.made, "is of other keywords")
-    pages_of, both, reached = (
-        stored.matrix(kind, name) for kind, name in ((Rows, "pages_of."), (PairCounts, "both."), (Rows, "reached."))
-    )
+    pages_of, reached = (stored.matrix(Rows, name) for name in ("pages_of.", "reached."))
+    both = stored.matrix(PairCounts, "both.")
     before = len(reached.starts) - 1  # of a state with fewer layers: what pages added since lead to is unknown
     stored.require(before <= pages)
     reached = Rows(np.append(reached.starts, np.full(pages - before, reached.starts[-1])), reached.columns)

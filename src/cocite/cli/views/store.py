@@ -217,12 +217,10 @@ def show_rank(screen: Screen, asked: Any, result: RankResult) -> None:
 def show_methods(screen: Screen, asked: Methods, result: MethodList) -> None:
     """A line for each method, or everything about one."""
     for about in result.methods:
-        if asked.name:
+        if asked.name or not screen.live:
             screen.line((about.name, "bold"), f"  {about.summary}")
         else:
-            screen.entry(Cell(about.name, 21, "bold"), about.summary) if screen.live else screen.line(
-                (about.name, "bold"), f"  {about.summary}"
-            )
+            screen.entry(Cell(about.name, 21, "bold"), about.summary)
         if not asked.name:
             continue
         screen.blank()
