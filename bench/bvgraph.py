@@ -1,4 +1,4 @@
-"""How fast a BVGraph is read: all lists in order, and lists of random nodes.
+"""How fast a BVGraph is read.
 
     python bench/bvgraph.py                          # cnr-2000, from ../shared/data/webgraph
     python bench/bvgraph.py path/to/some-graph       # any other
@@ -10,7 +10,6 @@ The rival is a reader in plain Python, the only other way to read these files in
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 import time
 from pathlib import Path
@@ -55,17 +54,6 @@ def as_records(path: Path) -> float:
     return best
 
 
-def at_random(graph: BVGraph, count: int) -> tuple[float, float]:
-    """Seconds per list and links per list."""
-    chooser = random.Random(1)
-    nodes = [chooser.randrange(graph.nodes) for _ in range(count)]
-    links = sum(len(graph.successors(node)) for node in nodes)  # also finds the offsets
-    start = time.perf_counter()
-    for node in nodes:
-        graph.successors(node)
-    return (time.perf_counter() - start) / count, links / count
-
-
 def in_plain_python(graph: BVGraph, seconds: float) -> float | None:
     """Links per second of a reader in plain Python on the first nodes; None for a graph in other codes."""
     properties = read_properties(beside(graph.base, ".properties"))
@@ -83,19 +71,16 @@ def in_plain_python(graph: BVGraph, seconds: float) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graph", nargs="?", type=Path, default=CNR)
-    parser.add_argument("--lists", type=int, default=50_000, help="random lists to read")
     options = parser.parse_args()
     graph = BVGraph(options.graph)
     next(graph.batches(1), None)  # compiles
     ours = in_order(graph)
     plain = in_plain_python(graph, 3.0)
-    each, length = at_random(graph, options.lists)
     rows = [
         ["all lists in order, M links/s", f"{ours / 1e6:.1f}", f"{plain / 1e6:.3f}", f"{ours / plain:.0f}"]
         if plain
         else ["all lists in order, M links/s", f"{ours / 1e6:.1f}", "cannot read these codes", ""],
         ["the same as named records, M links/s", f"{as_records(options.graph) / 1e6:.1f}", "", ""],
-        [f"a random list of {length:.1f} links, µs", f"{each * 1e6:.2f}", "", ""],
     ]
     title = f"Reading {graph.base.name}: {graph.nodes:,} nodes, {graph.arcs:,} links"
     show(title, ["reading", "cocite", "plain Python", "times as fast"], rows)

@@ -211,7 +211,6 @@ def split_names() -> None:
 def read_graphs(folder: Path) -> None:
     """Read a web graph as text, and in WebGraph's format."""
     from cocite.sources.records import ReadReport
-    from cocite.sources.webgraphs.bvgraph import BVGraph
     from cocite.sources.webgraphs.webgraph import read_webgraph_release
 
     (folder / "bv").mkdir()  # apart from the names, so that its vertices are numbered
@@ -219,7 +218,6 @@ def read_graphs(folder: Path) -> None:
         (folder / name).write_bytes(content)
     for name in ("edges.txt", "bv/bv.graph"):
         list(read_webgraph_release(folder / name, ReadReport()))
-    BVGraph(folder / "bv/bv.graph").successors(0)
 
 
 def address(n: int) -> str:

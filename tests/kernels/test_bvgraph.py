@@ -15,13 +15,10 @@ from cocite.kernels.codec.bvgraph import (
     ALL_DECODED,
     BROKEN_LIST,
     NO_ROOM,
-    WRONG_OFFSET,
     CodedGraph,
     DecodedLists,
     ListScratch,
-    read_list,
     read_lists,
-    read_offsets,
 )
 from tests.sources.bvgraph_writer import Format, encode, encode_list, packed
 
@@ -43,15 +40,15 @@ def shape(nodes: int = NODES, window: int = 7, shortest: int = 2, longest: int =
 
 def run(
     data: bytes, count: int, described: NDArray[np.int64], first: int = 0, room: int = 100
-) -> tuple[int, int, int, int, list[list[int]], NDArray[np.int64]]:
+) -> tuple[int, int, int, int, list[list[int]]]:
     window = int(described[1])
-    starts, positions = np.zeros(window + count + 1, np.int64), np.zeros(count + 1, np.int64)
+    starts = np.zeros(window + count + 1, np.int64)
     out, extras, spans = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(2 * room, np.int64)
     graph = CodedGraph(np.frombuffer(data, np.uint8), described)
-    lists_room = DecodedLists(starts, positions, out)
+    lists_room = DecodedLists(starts, out)
     done, position, state, degree = read_lists(graph, 0, first, count, lists_room, ListScratch(extras, spans))
     lists = [out[starts[window + i] : starts[window + i + 1]].tolist() for i in range(done)]
-    return int(done), int(position), int(state), int(degree), lists, positions
+    return int(done), int(position), int(state), int(degree), lists
 
 
 def test_the_example_of_the_paper() -> None:
@@ -60,19 +57,17 @@ def test_the_example_of_the_paper() -> None:
     words = [encode_list(n, PAPER[n], references[n], PAPER.get(n - references[n], []), how) for n in PAPER]
     # The paper's copy blocks of node 16 are 0, 0, 2, 1, 1, 0, 0; those of node 18 are 4 and no more.
     assert "".join(encode(block, "GAMMA", 3) for block in (7, 0, 0, 2, 1, 1, 0, 0)) in words[1]
-    done, position, state, _, lists, positions = run(packed("".join(words), False), 4, shape(), first=15)
+    done, position, state, _, lists = run(packed("".join(words), False), 4, shape(), first=15)
     assert (done, state, position) == (4, ALL_DECODED, sum(map(len, words)))
     assert lists == list(PAPER.values())
-    assert positions.tolist() == np.cumsum([0, *map(len, words)]).tolist()
 
 
 def test_a_list_by_hand() -> None:
     # Node 0 of 3: outdegree 2 (011), reference 0 (1), no intervals (1), residuals 0 + 1 → natural 2 → ζ₃ 1011,
     # then a gap of 0 → ζ₃ 100: successors 1 and 2. Nodes 1 and 2 have none: 1, 1.
     bits = "011" + "1" + "1" + "1011" + "100" + "1" + "1"
-    done, position, state, _, lists, positions = run(packed(bits, False), 3, shape(nodes=3, shortest=4))
+    done, position, state, _, lists = run(packed(bits, False), 3, shape(nodes=3, shortest=4))
     assert (done, position, state, lists) == (3, 14, ALL_DECODED, [[1, 2], [], []])
-    assert positions.tolist() == [0, 12, 13, 14]
 
 
 HOW = Format(shortest=2)
@@ -98,8 +93,6 @@ def test_damage_is_found(bits: str) -> None:
     data = packed(bits, False)
     done, position, state, *_ = run(data, 1, shape())
     assert (done, position, state) == (0, 0, BROKEN_LIST)
-    found, state = read_list(np.frombuffer(data, np.uint8), shape(), np.array([0, 8 * len(data)]), 0)
-    assert (len(found), state) == (0, BROKEN_LIST)
 
 
 def list_of(node: int, successors: list[int]) -> str:
@@ -131,28 +124,10 @@ def test_a_list_longer_than_the_limit_is_refused() -> None:
 def test_stops_where_room_ends_and_goes_on() -> None:
     lists = [list(range(i, i + 30, 2)) for i in range(10)]  # 15 each
     words = [list_of(i, successors) for i, successors in enumerate(lists)]
-    done, position, state, degree, found, _ = run(packed("".join(words), False), 10, shape(), room=50)
+    done, position, state, degree, found = run(packed("".join(words), False), 10, shape(), room=50)
     assert (done, state, degree) == (3, NO_ROOM, 15)
     assert found == lists[:3]
     assert position == sum(map(len, words[:3]))
-
-
-def test_offsets_that_do_not_fit_are_noticed() -> None:
-    words = [list_of(0, [1, 3]), list_of(1, []), list_of(2, [0])]
-    data = np.frombuffer(packed("".join(words), False), np.uint8)
-    offsets = np.cumsum([0, *map(len, words)])
-    assert read_list(data, shape(), offsets, 2)[0].tolist() == [0]
-    offsets[3] += 1
-    assert read_list(data, shape(), offsets, 2)[1] == WRONG_OFFSET
-
-
-def test_offsets_file() -> None:
-    steps = [0, 12, 1, 1, 400, 3]
-    data = np.frombuffer(packed("".join(encode(step, "GAMMA", 3) for step in steps), False), np.uint8)
-    offsets = np.empty(6, np.int64)
-    assert read_offsets(data, GAMMA, offsets)
-    assert offsets.tolist() == [0, 12, 13, 14, 414, 417]
-    assert not read_offsets(data, GAMMA, np.empty(8, np.int64))
 
 
 @given(st.binary(max_size=200), st.integers(0, 9), st.integers(0, 5), st.sampled_from([1, 5, 40, NODES]))
@@ -160,12 +135,8 @@ def test_offsets_file() -> None:
 def test_any_bytes_give_sorted_lists_or_damage(data: bytes, window: int, shortest: int, nodes: int) -> None:
     described = shape(nodes, window, shortest)
     count = min(nodes, 40)
-    done, position, state, _, lists, positions = run(data, count, described, room=5000)
+    _, position, _, _, lists = run(data, count, described, room=5000)
     assert 0 <= position <= 8 * len(data)
     for successors in lists:
         assert all(a < b for a, b in pairwise(successors))
         assert all(0 <= successor < nodes for successor in successors)
-    offsets = np.append(positions[:done], position)
-    for node, successors in enumerate(lists):
-        found, state = read_list(np.frombuffer(data, np.uint8), described, offsets, node)
-        assert (found.tolist(), state) == (successors, ALL_DECODED)

@@ -26,7 +26,7 @@ from cocite.kernels.jit import inline, kernel
 
 # Positions in `CodedGraph.shape`: four counts, and how each part of a list is coded (see bit_codes.py).
 NODES, WINDOW_NODES, MIN_INTERVAL, MAX_DEGREE, OUTDEGREE, REFERENCE, BLOCK_COUNT, BLOCK, INTERVAL, RESIDUAL = range(10)
-ALL_DECODED, NO_ROOM, BROKEN_LIST, WRONG_OFFSET = range(4)  # states in which decoding ends
+ALL_DECODED, NO_ROOM, BROKEN_LIST = range(3)  # states in which decoding ends
 
 
 class CodedGraph(NamedTuple):
@@ -39,11 +39,10 @@ class CodedGraph(NamedTuple):
 class DecodedLists(NamedTuple):
     """Lists one after another in `out`: list i is out[starts[window + i] : starts[window + i + 1]].
 
-    The lists of the `window` nodes before come first. positions[i] is the bit where list i begins in the file.
+    The lists of the `window` nodes before come first.
     """
 
     starts: NDArray[np.int64]
-    positions: NDArray[np.int64]
     out: NDArray[np.uint32]
 
 
@@ -190,11 +189,10 @@ def read_body(graph, position, node, refers, referred, out, scratch):
 @kernel
 def read_lists(graph, position, first, count, lists, scratch):
     """Decode lists as far as there is room: (lists decoded, position, state, outdegree of the list that wasn't)."""
-    starts, positions, out = lists
+    starts, out = lists
     window, end = graph.shape[WINDOW_NODES], 8 * graph.data.size
     for i in range(count):
         node, here = first + i, window + i
-        positions[i] = position
         degree, reference, after = read_head(graph, position, node)
         if degree < 0:
             return i, position, BROKEN_LIST, degree
@@ -208,48 +206,4 @@ def read_lists(graph, position, first, count, lists, scratch):
             return i, position, BROKEN_LIST, degree
         starts[here + 1] = at + degree
         position = after
-    positions[count] = position
     return count, position, ALL_DECODED, np.int64(0)
-
-
-@kernel
-def read_list(data, shape, offsets, node):
-    """Decode the list of one node: (successors, state). Arrays come one by one, since unpacking a tuple takes 2 µs."""
-    graph, none = CodedGraph(data, shape), np.empty(0, np.uint32)
-    chain, depth, here = np.empty(12, np.int64), 0, np.int64(node)  # for each list: node, outdegree, position
-    while True:
-        degree, reference, position = read_head(graph, offsets[here], here)
-        if degree < 0:
-            return none, BROKEN_LIST
-        if depth == chain.size:
-            chain = np.append(chain, np.empty(depth, np.int64))
-        chain[depth], chain[depth + 1], chain[depth + 2] = here, degree, position
-        if reference == 0:
-            break
-        here -= reference
-        depth += 3
-    found = none
-    for i in range(depth, -1, -3):
-        here, degree, position = chain[i], chain[i + 1], chain[i + 2]
-        out = np.empty(degree, np.uint32)
-        if degree > 0:
-            spans = np.empty(2 * (degree // max(shape[MIN_INTERVAL], 1)), np.int64)
-            scratch = ListScratch(np.empty(degree if i < depth else 0, np.uint32), spans)
-            position = read_body(graph, position, here, i < depth, found, out, scratch)
-        if position < 0:
-            return none, BROKEN_LIST
-        found = out
-    return (found, ALL_DECODED) if position == offsets[node + 1] else (none, WRONG_OFFSET)
-
-
-@kernel
-def read_offsets(data, code, offsets):
-    """Fill `offsets` with the running sums of a file of differences. Return False if the file is too short."""
-    position = total = np.int64(0)
-    for i in range(offsets.size):
-        step, position = read_number(data, position, code)
-        if step < 0 or position > 8 * data.size:
-            return False
-        total += step
-        offsets[i] = total
-    return True

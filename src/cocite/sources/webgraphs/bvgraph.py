@@ -1,7 +1,7 @@
 """Read BVGraph, the compressed graph format of WebGraph (Boldi & Vigna 2004), without a JVM.
 
 A graph has two files: `.graph`, a stream of bits with the successors of every node, and `.properties`, which says how
-they are coded. A third, `.offsets`, gives the position of each node; without it, one pass over the graph finds them.
+they are coded. A third, `.offsets`, gives the position of each node, and isn't needed: lists are read in order.
 kernels/codec/bvgraph.py describes the format. Graphs of the Java tools (also the `big` ones) and of the Rust tools, in
 either bit order, can be read.
 """
@@ -10,9 +10,8 @@ import mmap
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ CHUNK_LINKS = 1 << 20
 
 GRAPH_SUFFIXES = (".graph", ".properties", ".offsets")
 _MAX_PROPERTIES = 1 << 20
-_PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS", "OFFSETS")
+_PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS")
 _PARAMETERS = {"ZETA": range(1, 17), "GOLOMB": range(1, 8193), "PI": range(1, 6)}
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -110,7 +109,7 @@ def _codes(values: dict[str, str], little: bool, path: Path) -> dict[str, int]:
     flags = [flag.strip().upper() for flag in values.get("compressionflags", "").split("|") if flag.strip()]
     for flag in flags:
         part, _, code = flag.rpartition("_")
-        if part not in _PARTS:
+        if part not in (*_PARTS, "OFFSETS"):
             raise BadSource(f"{path}: unknown compression flag {flag[:60]!r}: store the graph with other flags")
         named[part] = code
         if part == "BLOCKS" and "endianness" in values:
@@ -124,8 +123,7 @@ def _codes(values: dict[str, str], little: bool, path: Path) -> dict[str, int]:
         if value is None or not fits or (little and kind in ("NIBBLE", "GOLOMB")):
             raise BadSource(f"{path}: unsupported code {name[:40]} for {part.lower()}: store the graph with others")
         code = value + (bit_codes.PARAMETER * int(digits) if kind in _PARAMETERS else 0)
-        # Offsets are always big-endian.
-        codes[part] = code + (bit_codes.LITTLE if little and part != "OFFSETS" else 0)
+        codes[part] = code + (bit_codes.LITTLE if little else 0)
     return codes
 
 
@@ -141,12 +139,9 @@ def _mapped(path: Path) -> Bytes:
 
 
 class BVGraph:
-    """A graph on disk: `successors` of any node, or all lists in order with `batches`."""
+    """A graph on disk."""
 
     def __init__(self, path: str | Path) -> None:
-        from cocite.kernels.codec import bvgraph
-
-        self._kernels: Any = bvgraph  # importing them for each call would take longer than decoding
         self.base = basename(path)
         self._properties = read_properties(beside(self.base, ".properties"))
         self._data = _mapped(beside(self.base, ".graph"))
@@ -154,19 +149,7 @@ class BVGraph:
         if self.nodes > 8 * len(self._data):
             raise BadSource(f"{self.base}.graph is too short for {self.nodes:,} nodes: download it again")
         head = [self.nodes, self._properties.window, self._properties.min_interval, MAX_OUT_LINKS]
-        self._shape = np.array(head + [self._properties.codes[part] for part in _PARTS[:-1]], np.int64)
-
-    def successors(self, node: int) -> Nodes:
-        """Return the nodes that `node` links to, ascending."""
-        if not 0 <= node < self.nodes:
-            raise BadParameter(f"Unknown node {node}: {self.base.name} has nodes 0 to {self.nodes - 1:,}")
-        found: Nodes
-        found, state = self._kernels.read_list(self._data, self._shape, self._offsets, int(node))
-        if state == self._kernels.ALL_DECODED:
-            return found
-        if state == self._kernels.WRONG_OFFSET and beside(self.base, ".offsets").exists():
-            raise BadSource(f"{self.base}.offsets does not fit the graph: delete it, and a scan replaces it")
-        raise self._damage(node, int(self._offsets[node]))
+        self._shape = np.array(head + [self._properties.codes[part] for part in _PARTS], np.int64)
 
     def batches(self, nodes_per_batch: int = 1 << 16) -> Iterator[tuple[int, Integers, Nodes]]:
         """Yield all lists in order: (first node, outdegrees, successors one list after another).
@@ -174,46 +157,29 @@ class BVGraph:
         Batches have fewer nodes where lists are long: memory is bounded by `CHUNK_LINKS`, or by the lists of one
         window.
         """
-        for first, starts, out, _ in self._lists(nodes_per_batch):
-            yield first, np.diff(starts), out[starts[0] : starts[-1]].copy()
+        from cocite.kernels.codec import bvgraph
 
-    @cached_property
-    def _offsets(self) -> Integers:
-        """The bit at which each list begins, and the end of the last."""
-        offsets = np.zeros(self.nodes + 1, np.int64)
-        file = beside(self.base, ".offsets")
-        if file.exists():
-            complete = self._kernels.read_offsets(_mapped(file), self._properties.codes["OFFSETS"], offsets)
-            if not complete or offsets[0] != 0 or offsets[-1] > 8 * len(self._data):
-                raise BadSource(f"{file} is damaged or of another graph: delete it, and a scan replaces it")
-            return offsets
-        for first, starts, _, positions in self._lists(1 << 16):
-            offsets[first : first + len(starts)] = positions
-        return offsets
-
-    def _lists(self, nodes_per_batch: int) -> Iterator[tuple[int, Integers, Nodes, Integers]]:
-        """Yield (first node, starts of lists in `out` and the end of the last, out, the same in the file), reused."""
         if nodes_per_batch < 1:
             raise BadParameter(f"Invalid nodes_per_batch {nodes_per_batch}: it must be at least 1")
-        bvgraph = self._kernels
         window, min_interval = self._properties.window, max(self._properties.min_interval, 1)
         graph = bvgraph.CodedGraph(self._data, self._shape)
         batch_nodes = min(nodes_per_batch, self.nodes)
         # The lists of the window before a batch come before its own, where references reach them.
         starts = np.zeros(window + batch_nodes + 1, np.int64)
-        positions = np.empty(batch_nodes + 1, np.int64)
         out = np.empty(CHUNK_LINKS, np.uint32)
         extras, spans = np.empty(0, np.uint32), np.empty(0, np.int64)
         node, position, arcs = 0, 0, 0
         while node < self.nodes:
             count = min(batch_nodes, self.nodes - node)
-            lists, scratch = bvgraph.DecodedLists(starts, positions, out), bvgraph.ListScratch(extras, spans)
+            lists, scratch = bvgraph.DecodedLists(starts, out), bvgraph.ListScratch(extras, spans)
             done, position, state, degree = bvgraph.read_lists(graph, position, node, count, lists, scratch)
             arcs += int(starts[window + done] - starts[window])
             if state == bvgraph.BROKEN_LIST or arcs > self.arcs:
-                raise self._damage(node + done, position)
+                where = f"at node {node + done:,} (bit {position:,})"
+                raise BadSource(f"{self.base}.graph is damaged or cut short {where}: download it again")
             if done:
-                yield node, starts[window : window + done + 1], out, positions[: done + 1]
+                degrees = np.diff(starts[window : window + done + 1])
+                yield node, degrees, out[starts[window] : starts[window + done]].copy()
                 node += done
                 kept = starts[done : done + window + 1].copy()
                 out[: kept[-1] - kept[0]] = out[kept[0] : kept[-1]]
@@ -237,7 +203,3 @@ class BVGraph:
         rest = self._data[-(-position // 8) :]
         if any(rest[i : i + (1 << 20)].any() for i in range(0, len(rest), 1 << 20)):
             raise BadSource(f"{self.base}.graph is longer than its {self.nodes:,} nodes: download both files again")
-
-    def _damage(self, node: int, position: int) -> BadSource:
-        where = f"at node {node:,} (bit {position:,})"
-        return BadSource(f"{self.base}.graph is damaged or cut short {where}: download it again")
