@@ -164,7 +164,7 @@ def test_processes_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_process_that_ends_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_processes(monkeypatch)
     vault(tmp_path, one="text", two="text")
-    monkeypatch.setattr(note_workers.NoteReader, "_write", lambda worker, line: worker.process.kill())
+    monkeypatch.setattr(note_workers.Worker, "send", lambda worker, message: worker.process.kill())
     with pytest.raises(BadSource, match="ended: is there enough memory"):
         list(open_source(str(tmp_path), ReadReport(), base=BASE).records())
 

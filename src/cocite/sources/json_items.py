@@ -1,7 +1,8 @@
-"""Read the items of an array in a JSON document one by one, whatever the size of the document.
+"""Read JSON of strangers: one value per line, or the items of an array in a document of any size.
 
 Browsers, bookmark managers and reference managers export one document rather than JSON Lines. An item is decoded as
-soon as it is complete. Of a damaged document the items before the damage are read, and the damage is counted.
+soon as it is complete. Of a damaged document the items before the damage are read, and the damage is counted. Lone
+surrogates, which JSON allows and Arrow does not, are replaced.
 """
 
 import codecs
@@ -9,9 +10,9 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from cocite.sources.compressed import BYTE_ORDER_MARK, open_bytes
+from cocite.sources.compressed import BYTE_ORDER_MARK, open_bytes, open_lines
 from cocite.sources.records import ReadReport
 
 MAX_ITEM = 64 << 20  # characters of an item, or of a value beside the array
@@ -25,6 +26,50 @@ _LONE_SURROGATE = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 _DECODE = json.JSONDecoder(strict=False).raw_decode
+
+
+def json_lines(path: Path | IO[bytes], report: ReadReport) -> Iterator[Any]:
+    """Yield the values of a file or stream with one on each line. Invalid lines are counted."""
+    for number, line in enumerate(open_lines(path, report), 1):
+        if line.strip():
+            yield from json_line(line, number, report)
+
+
+def json_line(line: bytes, number: int, report: ReadReport) -> list[Any]:
+    """Return the value on a line, or nothing, which is counted, if it isn't JSON."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        report.skip("line with bytes that are not UTF-8 (replaced)", f"line {number}")
+        text = line.decode("utf-8", "replace")
+    try:
+        return [json.loads(_without_surrogates(text) if _SURROGATE.search(text) else text)]
+    except json.JSONDecodeError as error:
+        why = f", character {error.pos + 1}: {error.msg}"
+    except (ValueError, RecursionError):
+        why = ": a number is too long, or lists are too deeply nested"
+    report.skip("line that is not JSON", f"line {number}{why}")
+    return []
+
+
+def _without_surrogates(source: str) -> str:
+    """Replace halves of pairs, which are valid in JSON, not in texts."""
+    return _LONE_SURROGATE.sub(lambda half: "\\ufffd" if half[1] else half[0], source)
+
+
+def as_text(value: object) -> str:
+    """Return a text without the white space around it; of other values ""."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def as_list(value: object) -> list[Any]:
+    """Return a list; of other values an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return an object; of other values an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def json_items(path: Path, report: ReadReport, *keys: str) -> Iterator[Any]:
@@ -92,9 +137,7 @@ class _Document:
                     raise
         source = self.text[self.at : end]
         self.at = end
-        if _SURROGATE.search(source):  # half a pair is valid in JSON, not in texts
-            return json.loads(_LONE_SURROGATE.sub(lambda half: "\\ufffd" if half[1] else half[0], source), strict=False)
-        return found
+        return json.loads(_without_surrogates(source), strict=False) if _SURROGATE.search(source) else found
 
     def enter(self, key: str) -> bool:
         """Go to the value of a key in the object that begins here. Return False if it has none."""

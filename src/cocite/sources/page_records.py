@@ -6,9 +6,9 @@ without an address is skipped. Writing is atomic: a writer that is killed leaves
 
 import gzip
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,16 +19,13 @@ from cocite.errors import BadSource
 from cocite.sources.arrow_batches import MAX_INT32, to_schema
 from cocite.sources.compressed import BYTE_ORDER_MARK, open_lines
 from cocite.sources.edges.layout import are_named
+from cocite.sources.json_items import json_line
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
 from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
 from cocite.sources.records import BATCH_LINKS, SCHEMA, Link, Page, ReadReport, expect_some
 from cocite.system import replacing
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_LONE_SURROGATE = re.compile(
-    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-)
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -76,14 +73,9 @@ def read_jsonl(path: Path | IO[bytes], report: ReadReport) -> Iterator[Page]:
 
 def page_from_json(line: bytes, number: int, report: ReadReport) -> Page | None:
     """Return the page in a line of JSON. Count a line without one, and return None."""
-    try:
-        record = json.loads(_decoded(line, number, report))
-    except json.JSONDecodeError as error:
-        report.skip("line that is not JSON", f"line {number}, character {error.pos + 1}: {error.msg}")
+    if not (found := json_line(line, number, report)):
         return None
-    except (ValueError, RecursionError):
-        report.skip("line that is not JSON", f"line {number}: a number is too long, or lists are too deeply nested")
-        return None
+    record = found[0]
     url = record.get("url") if isinstance(record, dict) else None
     if not isinstance(url, str) or not url.strip():
         reason = "record without url" if isinstance(record, dict) else "record that is not an object"
@@ -93,27 +85,12 @@ def page_from_json(line: bytes, number: int, report: ReadReport) -> Page | None:
     for name in SCHEMA.names[1:]:
         if (value := record.get(name)) is None:
             continue
-        converted = _PAGE_FIELDS.get(name, _text)(value, report)
+        converted = _PAGE_FIELDS[name](value, report)
         if converted is None:
             report.skip(f"field {name!r} of the wrong type", f"line {number}: {str(value)[:80]}")
         else:
             setattr(page, name, converted)
     return page
-
-
-def _decoded(line: bytes, number: int, report: ReadReport) -> str:
-    """Decode a line. Replace lone surrogates, which JSON allows and Arrow does not."""
-    if _SURROGATE.search(line):
-        line = _LONE_SURROGATE.sub(lambda found: b"\\ufffd" if found[1] else found[0], line)
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        report.skip("line with bytes that are not UTF-8 (replaced)", f"line {number}")
-        return line.decode("utf-8", "replace")
-
-
-def _text(value: object, _report: ReadReport) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _status(value: object, _report: ReadReport) -> int | None:
@@ -170,6 +147,7 @@ def _link(item: dict[str, Any], report: ReadReport) -> Link:
 
 
 _PAGE_FIELDS: dict[str, Callable[[object, ReadReport], object]] = {
+    **dict.fromkeys(SCHEMA.names, lambda value, _report: value if isinstance(value, str) else None),
     "links": _links,
     "headings": _headings,
     "status": _status,
@@ -187,19 +165,10 @@ def page_to_json(page: Page) -> dict[str, Any]:
     """Return a page as a JSON object, without empty fields."""
     record = {name: value for name in SCHEMA.names if (value := getattr(page, name)) or type(value) is int}
     if page.links:
-        record["links"] = [_link_record(link) for link in page.links]
-    return record
-
-
-def _link_record(link: Link) -> dict[str, Any]:
-    record: dict[str, Any] = {"url": link.url}
-    for name in ("text", "context", "rel", "boilerplate"):
-        if value := getattr(link, name):
-            record[name] = value
-    if link.block is not None:
-        record["block"] = link.block
-    if link.weight != 1.0:
-        record["weight"] = link.weight
+        record["links"] = [
+            {field.name: value for field in fields(Link) if (value := getattr(link, field.name)) != field.default}
+            for link in page.links
+        ]
     return record
 
 

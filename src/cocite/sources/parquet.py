@@ -27,27 +27,28 @@ DAMAGED_GROUP = "damaged row group of a Parquet file"
 
 
 class Worker:
-    """A process that decodes row groups."""
+    """A process that answers each request, a line of JSON, by an Arrow stream and then a line of JSON."""
 
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", parquet_worker.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # others reserve more than they use
-        )
+    def __init__(self, *program: str) -> None:
+        environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}  # others reserve more than they use
+        command, pipe = [sys.executable, "-P", *program], subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
 
-    def batches(self, request: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        """The batches of a row group. Raises what pyarrow raises for a stream that ends early, and OSError."""
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+    def send(self, message: Any) -> None:
+        """Send a request, or what the process needs to know before the first one."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
+
+    def batches(self, request: Any) -> Iterator[pa.RecordBatch]:
+        """The batches of an answer. Raises what pyarrow raises for a stream that ends early, and OSError."""
+        assert self.process.stdout is not None
+        self.send(request)
         with pa.ipc.open_stream(self.process.stdout) as stream:
             yield from stream
 
     def said(self) -> dict[str, Any]:
-        """What was skipped, after the batches."""
+        """What the process says after the batches, such as what was skipped."""
         assert self.process.stdout is not None
         said: dict[str, Any] = json.loads(self.process.stdout.readline())
         return said
@@ -96,7 +97,7 @@ def row_groups(
         size = rows or max(1, min(BATCH_ROWS, int(BATCH_ENCODED_BYTES / encoded)))
         request = {"path": str(path.absolute()), "group": number, "last": number == count - 1}
         request |= {"rows": size, "columns": columns}
-        worker, done = _idle.pop() if _idle else Worker(), False
+        worker, done = _idle.pop() if _idle else Worker(parquet_worker.__file__), False
         try:
             for batch in worker.batches(request):
                 report.read["bytes"] += int(batch.num_rows * bytes_per_row)

@@ -14,7 +14,7 @@ from typing import Any
 from cocite.sources.archives.warc import NO_PAGE, count_pages, page_without_content
 from cocite.sources.html import page as html
 from cocite.sources.html.page import HTML_TYPES, MAX_CONTENT
-from cocite.sources.json_items import json_items
+from cocite.sources.json_items import as_list, as_object, as_text, json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport, expect_some
 
@@ -30,30 +30,30 @@ def recognises(path: Path, head: bytes) -> bool:
 def read_har(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of a HAR file, in the order of the requests."""
     entries = json_items(path, report, "log", "entries")
-    pages = (_page(_object(entry), report, options.text) for entry in entries)
+    pages = (_page(as_object(entry), report, options.text) for entry in entries)
     return expect_some(count_pages(pages, report), report, path.name, NO_PAGE)
 
 
 def _page(entry: dict[str, Any], report: ReadReport, text: bool) -> Page | None:
     """The page of one request; None if it has none, which is counted."""
-    request, response = _object(entry.get("request")), _object(entry.get("response"))
-    url, status = _text(request.get("url")), response.get("status")
+    request, response = as_object(entry.get("request")), as_object(entry.get("response"))
+    url, status = as_text(request.get("url")), response.get("status")
     if not url.lower().startswith(("http://", "https://")) or type(status) is not int or status <= 0:
         report.read["request without a response, or not of the web"] += 1
         return None
     if request.get("method", "GET") != "GET":
         report.read["request that isn't GET"] += 1
         return None
-    page = Page(url.partition("#")[0], status=min(status, 999), captured=_text(entry.get("startedDateTime")))
+    page = Page(url.partition("#")[0], status=min(status, 999), captured=as_text(entry.get("startedDateTime")))
     if not 200 <= status < 300:
-        return page_without_content(page, _text(response.get("redirectURL")), report)
+        return page_without_content(page, as_text(response.get("redirectURL")), report)
     headers = {
-        _text(header.get("name")).lower(): _text(header.get("value"))
-        for header in map(_object, _list(response.get("headers")))
+        as_text(header.get("name")).lower(): as_text(header.get("value"))
+        for header in map(as_object, as_list(response.get("headers")))
     }
-    content = _object(response.get("content"))
-    mime = _text(content.get("mimeType")) or headers.get("content-type", "")
-    body = _text(content.get("text"))
+    content = as_object(response.get("content"))
+    mime = as_text(content.get("mimeType")) or headers.get("content-type", "")
+    body = as_text(content.get("text"))
     if html.media_type(mime) not in HTML_TYPES:
         report.read["request of something other than HTML"] += 1
         return None
@@ -70,18 +70,6 @@ def _page(entry: dict[str, Any], report: ReadReport, text: bool) -> Page | None:
     read = html.read_response(data[:MAX_CONTENT], page.url, headers | {"content-type": mime}, text, report)
     read.status, read.captured = page.status, page.captured
     return read
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 SOURCE = SourceKind("har", "browser requests (HAR)", recognises, read_har, order=44)

@@ -15,6 +15,7 @@ from cocite.sources.archives.warc import NOT_HTML, count_pages, page_without_con
 from cocite.sources.collections.link_list import count_skipped_link
 from cocite.sources.html.page import GONE_STATUSES, MAX_TITLE, REDIRECT_STATUSES, add_nofollow, read_head, resolve
 from cocite.sources.html.running_text import MAX_ANCHOR, MAX_LINKS
+from cocite.sources.json_items import as_list, as_object
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport
 
@@ -92,13 +93,11 @@ def _read_html_metadata(page: Page, found: dict[str, Any], report: ReadReport) -
 
 
 def _dict(container: object, name: str) -> dict[str, Any]:
-    value = container.get(name) if isinstance(container, dict) else None
-    return value if isinstance(value, dict) else {}
+    return as_object(as_object(container).get(name))
 
 
 def _list(container: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    value = container.get(name)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in as_list(container.get(name)) if isinstance(item, dict)]
 
 
 def _text(container: dict[str, Any], name: str) -> str:

@@ -9,12 +9,10 @@ in none. Where an export has the texts of articles, as wallabag's has, these are
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.parsers import expat
 
 from cocite.errors import BadSource
 from cocite.sources.collections.link_list import (
@@ -25,12 +23,12 @@ from cocite.sources.collections.link_list import (
     list_address,
     shortened,
 )
-from cocite.sources.compressed import HEAD_BYTES, head, open_bytes, open_lines
+from cocite.sources.compressed import HEAD_BYTES, head, open_bytes
 from cocite.sources.html.page import MAX_CONTENT, read_html
-from cocite.sources.json_items import json_items
+from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
-from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
+from cocite.sources.xml_chunks import new_parser, xml_items
 
 
 class Saved(NamedTuple):
@@ -44,38 +42,31 @@ class Saved(NamedTuple):
     date: str = ""
 
 
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
 def _names(value: object, separators: str = ",") -> tuple[str, ...]:
     """Tags as a list of names, a list of objects with names, or one text."""
     if isinstance(value, str):
         return tuple(filter(None, (name.strip() for name in re.split(f"[{separators}]", value))))
-    names = value if isinstance(value, list) else []
-    found = (_text(name.get("name") or name.get("label")) if isinstance(name, dict) else _text(name) for name in names)
-    return tuple(filter(None, found))
+    found = (name.get("name") or name.get("label") if isinstance(name, dict) else name for name in as_list(value))
+    return tuple(filter(None, map(as_text, found)))
 
 
 def _linkding(item: dict[str, Any]) -> Saved:
-    title = _text(item.get("title")) or _text(item.get("website_title"))
-    note = _text(item.get("description")) or _text(item.get("notes"))
-    return Saved(_text(item.get("url")), title, note, _names(item.get("tag_names")))
+    title = as_text(item.get("title")) or as_text(item.get("website_title"))
+    note = as_text(item.get("description")) or as_text(item.get("notes"))
+    return Saved(as_text(item.get("url")), title, note, _names(item.get("tag_names")))
 
 
 def _karakeep(item: dict[str, Any]) -> Saved:
-    content = item.get("content")
-    link = content if isinstance(content, dict) else {}
-    groups = (*_names(item.get("lists")), *_names(item.get("tags")))
-    return Saved(_text(link.get("url")), _text(item.get("title")), _text(item.get("note")), groups)
+    link, groups = as_object(item.get("content")), (*_names(item.get("lists")), *_names(item.get("tags")))
+    return Saved(as_text(link.get("url")), as_text(item.get("title")), as_text(item.get("note")), groups)
 
 
 def _karakeep_lists(path: Path) -> dict[str, str]:
     """The lists of an export by their numbers, which its bookmarks have: names, with those of the lists around them."""
     found = dict[str, tuple[str, str]]()
     for item in json_items(path, ReadReport(), "lists"):  # damage is counted with the bookmarks
-        if isinstance(item, dict) and (number := _text(item.get("id"))):
-            found[number] = _text(item.get("name")), _text(item.get("parentId"))
+        if isinstance(item, dict) and (number := as_text(item.get("id"))):
+            found[number] = as_text(item.get("name")), as_text(item.get("parentId"))
     names = dict[str, str]()
     for number in found:
         parts, at = list[str](), number
@@ -88,22 +79,22 @@ def _karakeep_lists(path: Path) -> dict[str, str]:
 
 def _shaarli(item: dict[str, Any]) -> Saved:
     return Saved(
-        _text(item.get("url")), _text(item.get("title")), _text(item.get("description")), _names(item.get("tags"))
+        as_text(item.get("url")), as_text(item.get("title")), as_text(item.get("description")), _names(item.get("tags"))
     )
 
 
 def _pinboard(item: dict[str, Any]) -> Saved:
     tags = _names(item["tags"] if "tags" in item else item.get("tag"), r"\s")
-    return Saved(_text(item.get("href")), _text(item.get("description")), _text(item.get("extended")), tags)
+    return Saved(as_text(item.get("href")), as_text(item.get("description")), as_text(item.get("extended")), tags)
 
 
 def _wallabag(item: dict[str, Any]) -> Saved:
-    url, title, content, date = (_text(item.get(name)) for name in ("url", "title", "content", "created_at"))
+    url, title, content, date = (as_text(item.get(name)) for name in ("url", "title", "content", "created_at"))
     return Saved(url, title, "", _names(item.get("tags")), content, date)
 
 
 def _archivebox(item: dict[str, Any]) -> Saved:
-    return Saved(_text(item.get("url")), _text(item.get("title")), "", _names(item.get("tags")))
+    return Saved(as_text(item.get("url")), as_text(item.get("title")), "", _names(item.get("tags")))
 
 
 class _Json(NamedTuple):
@@ -197,27 +188,16 @@ def _saved(path: Path, start: bytes, report: ReadReport) -> Iterator[Saved]:
     elif (names := _columns(start)) is not None:
         yield from _from_csv(path, names, report)
     elif _is_snapshots(start):
-        yield from _from_lines(path, report)
+        yield from (saved for item in json_lines(path, report) if (saved := _archivebox(as_object(item))).url)
     elif (kind := _json_kind(start)) is not None:
         lists = _karakeep_lists(path) if kind.saved is _karakeep else {}
         for item in json_items(path, report, *kind.keys):
-            if isinstance(item, dict) and (saved := kind.saved(item)).url:
+            if (saved := kind.saved(as_object(item))).url:
                 yield saved._replace(groups=tuple(lists.get(name, name) for name in saved.groups))
             else:
                 report.read["item without an address"] += 1  # notes and pictures, too
     else:
         raise BadSource(f"{path.name} is not an export that cocite knows: export it as HTML, or use --kind")
-
-
-def _from_lines(path: Path, report: ReadReport) -> Iterator[Saved]:
-    for line in open_lines(path, report):
-        try:
-            item = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError):
-            report.skip("line that is not JSON", line[:80].decode("utf-8", "replace"))
-            continue
-        if isinstance(item, dict) and (saved := _archivebox(item)).url:
-            yield saved._replace(title=saved.title.encode("utf-8", "replace").decode())
 
 
 def _from_csv(path: Path, names: list[str], report: ReadReport) -> Iterator[Saved]:
@@ -251,19 +231,7 @@ def _from_xml(path: Path, report: ReadReport) -> Iterator[Saved]:
         if tag == "post":
             found.append(_pinboard(dict(given)))
 
-    def refuse(*_: object) -> None:
-        raise BadSource(f"{path.name} declares XML entities, which exports don't need: remove its <!DOCTYPE …>")
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EntityDeclHandler = start, refuse
-    with open_bytes(path, report) as stream:
-        try:
-            for _ in parse_chunks(parser, stream, MAX_CONTENT):
-                yield from found
-                found.clear()
-        except XML_ERRORS as error:
-            yield from found
-            report.skip("damaged XML: read up to the damage", f"{path.name}: {error}")
+    return xml_items(path, new_parser(path.name, "exports don't", start), found, report, MAX_CONTENT)
 
 
 SOURCE = SourceKind("bookmark-manager", "exports of bookmark managers", recognises, read_saved, order=46)

@@ -1,15 +1,14 @@
 """Read many Markdown files in several processes: python -P -m cocite.sources.collections.note_workers
 
 A note takes half a millisecond of Python, and a vault has thousands. Each process gets files in chunks, and the names
-of all notes once. Requests are lines of JSON. An answer is a line of JSON with the counts, then an Arrow stream of
-records. The pages come in the order of the files, as in one process.
+of all notes once. An answer is an Arrow stream of records, then a line of JSON with the counts. The pages come in
+the order of the files, as in one process.
 
 These are programs of their own, not children of `multiprocessing`: a script without `if __name__ == "__main__"` may
 call `build`.
 """
 
 import json
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ import pyarrow as pa
 from cocite.errors import BadSource
 from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.kinds import ReadOptions, SourceFolder
+from cocite.sources.parquet import Worker
 from cocite.sources.records import ReadReport
 from cocite.sources.wikis.notes import Notes
 from cocite.system import usable_cores
@@ -32,37 +32,6 @@ from cocite.system import usable_cores
 MIN_FILES = 5000  # fewer are read sooner than processes start, which takes half a second of each core
 CHUNK_FILES, CHUNK_BYTES = 100, 1 << 20
 MAX_PROCESSES = 8
-
-
-class NoteReader:
-    """A process that reads files."""
-
-    def __init__(self, settings: bytes) -> None:
-        command = [sys.executable, "-P", "-m", __name__]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        with suppress(OSError):  # one that has ended is noticed when it is asked
-            self._write(settings)
-
-    def _write(self, line: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
-
-    def read(self, paths: list[str]) -> tuple[dict[str, Any], list[pa.RecordBatch]]:
-        """The counts and records of some files. Raises OSError, ValueError or ArrowException if the process ended."""
-        assert self.process.stdout is not None
-        self._write(json.dumps(paths).encode())
-        said = json.loads(self.process.stdout.readline())
-        with pa.ipc.open_stream(self.process.stdout) as stream:
-            return said, list(stream)
-
-    def end(self) -> None:
-        """End the process."""
-        self.process.kill()
-        with suppress(OSError):
-            self.process.communicate()
 
 
 def processes_for(files: int) -> int:
@@ -77,29 +46,29 @@ def read_in_processes(
     """Yield the records of Markdown files of a folder, read by `count` processes."""
     given: dict[str, Any] = {"folder": str(folder.path.absolute()), "base": options.base, "text": options.text}
     given |= {"strict": report.strict, "aliases": folder.know(Notes).aliases}
-    settings = json.dumps(given).encode()
-    idle, workers = SimpleQueue[NoteReader](), list[NoteReader]()
-    for _ in range(count):
-        workers.append(NoteReader(settings))
-        idle.put(workers[-1])
+    idle, workers = SimpleQueue[Worker](), [Worker("-m", __name__) for _ in range(count)]
+    for worker in workers:
+        with suppress(OSError):  # one that has ended is noticed when it is asked
+            worker.send(given)
+        idle.put(worker)
 
-    def read(paths: list[str]) -> tuple[dict[str, Any], list[pa.RecordBatch]]:
+    def read(paths: list[str]) -> tuple[list[pa.RecordBatch], dict[str, Any]]:
         worker = idle.get()
         try:
-            return worker.read(paths)
+            return list(worker.batches(paths)), worker.said()
         except (OSError, ValueError, pa.ArrowException) as error:
             raise BadSource(f"A process that read {folder.path} ended: is there enough memory?") from error
         finally:
             idle.put(worker)
 
-    pool, running = ThreadPoolExecutor(count), deque[Future[tuple[dict[str, Any], list[pa.RecordBatch]]]]()
+    pool, running = ThreadPoolExecutor(count), deque[Future[tuple[list[pa.RecordBatch], dict[str, Any]]]]()
     waiting = chunks_of(files, folder.path)
     try:
         while True:
             running.extend(pool.submit(read, paths) for paths in islice(waiting, 2 * count - len(running)))
             if not running:
                 return
-            said, found = running.popleft().result()
+            found, said = running.popleft().result()
             report.read.update(said["read"])
             for reason, number in said["skipped"].items():
                 report.skip(reason, said["example"].get(reason, ""), number)
@@ -143,10 +112,10 @@ def main(requests: IO[bytes], answers: IO[bytes]) -> None:
             failure = str(error)
         skipped = {} if failure else report.skipped
         said = {"read": report.read, "skipped": skipped, "example": report.example, "failure": failure}
-        answers.write(json.dumps(said).encode() + b"\n")
         with pa.ipc.new_stream(answers, found[0].schema if found else pa.schema([])) as writer:
             for batch in found:
                 writer.write_batch(batch)
+        answers.write(json.dumps(said).encode() + b"\n")
         answers.flush()
 
 

@@ -1,17 +1,16 @@
 """Read OPML (subscriptions of feed readers, blogrolls, outlines): one page, whose sections are the folders.
 
-The link of an outline is its web page (`htmlUrl`), or else its feed or link (`xmlUrl`, `url`). Files with entity
-declarations are refused: with them, a small file can fill the memory.
+The link of an outline is its web page (`htmlUrl`), or else its feed or link (`xmlUrl`, `url`).
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from xml.parsers import expat
 
 from cocite.errors import BadSource
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, read_folders, shortened
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport
+from cocite.sources.xml_chunks import XML_ERRORS, new_parser
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -31,14 +30,9 @@ class _Reader:
         self.outlines = 0
 
     def read(self, content: bytes) -> None:
-        parser = expat.ParserCreate()
-        parser.StartElementHandler = self.start
-        parser.EndElementHandler = self.end
-        parser.CharacterDataHandler = self.text
-        parser.EntityDeclHandler = self.refuse
         try:
-            parser.Parse(content, True)
-        except (expat.ExpatError, LookupError, ValueError) as error:  # the last two for unknown encodings
+            new_parser(self.name, "OPML doesn't", self.start, self.end, self.text).Parse(content, True)
+        except XML_ERRORS as error:
             if not self.outlines:
                 raise BadSource(f"{self.name} is not OPML ({error}): export it again, or use --kind") from error
             self.folders.report.skip("damaged OPML file: read up to the damage", f"{self.name}: {error}")
@@ -68,9 +62,6 @@ class _Reader:
     def text(self, text: str) -> None:
         if self.title is not None:
             self.title.append(text)
-
-    def refuse(self, name: str, *rest: object) -> None:
-        raise BadSource(f"{self.name} declares XML entities, which OPML doesn't need: remove its <!DOCTYPE …>")
 
 
 SOURCE = SourceKind("opml", "OPML", recognises, read_opml, order=40)

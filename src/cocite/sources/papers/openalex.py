@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite.sources.collections.link_list import MAX_TEXT, shortened
-from cocite.sources.compressed import open_lines
-from cocite.sources.json_items import json_items
+from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.page_records import first_record
 from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
@@ -29,7 +28,6 @@ NAMES = (
 _WORK = re.compile(r"(?:https?://(?:api\.)?openalex\.org/(?:works/)?)?([Ww]\d{1,19})")
 _TOPIC = re.compile(r"(?:https?://openalex\.org/)?(?:topics/)?([TCtc]\d{1,19})")
 _LIST = re.compile(rb'\s*\{\s*"meta"\s*:')
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -64,46 +62,40 @@ def _works(path: Path, report: ReadReport, text: bool) -> Iterable[Any]:
     elif _LIST.match(start):
         yield from json_items(path, report, "results")
     else:
-        for number, line in enumerate(open_lines(path, report), 1):
-            try:
-                if line.strip():
-                    yield json.loads(line)
-            except (ValueError, RecursionError):
-                report.skip("line that is not JSON", f"line {number}: {line[:80].decode('utf-8', 'replace')}")
+        yield from json_lines(path, report)
 
 
 def _pages(work: Any, report: ReadReport, text: bool) -> Iterator[Page]:
     """The page of a work, and its alias."""
-    given: dict[str, Any] = work if isinstance(work, dict) else {}
+    given = as_object(work)
     url = _work_address(given.get("id"))
     if not url:
         report.skip("work without an id", str(given.get("id", work))[:80])
         return
-    title = _text(given.get("title")) or _text(given.get("display_name"))
+    title = as_text(given.get("title")) or as_text(given.get("display_name"))
     year = given.get("publication_year")
-    date = _text(given.get("publication_date")) or (str(year) if type(year) is int and 1000 <= year <= 9999 else "")
-    page = Page(url, title=shortened(title, MAX_TEXT), captured=date, lang=_text(given.get("language")))
-    cited = (_work_address(there) for there in _list(given.get("referenced_works")))
+    date = as_text(given.get("publication_date")) or (str(year) if type(year) is int and 1000 <= year <= 9999 else "")
+    page = Page(url, title=shortened(title, MAX_TEXT), captured=date, lang=as_text(given.get("language")))
+    cited = (_work_address(there) for there in as_list(given.get("referenced_works")))
     page.links = [Link(there, block=0) for there in cited if there and there != url]
     page.headings = ["References"] if page.links else []
     block = len(page.headings)
-    for topic in _list(given.get("topics"))[:MAX_TOPICS]:
-        found = _TOPIC.fullmatch(_text(topic.get("id"))) if isinstance(topic, dict) else None
-        if found:
-            name = shortened(_text(topic.get("display_name")), MAX_TEXT)
+    for topic in as_list(given.get("topics"))[:MAX_TOPICS]:
+        if found := _TOPIC.fullmatch(as_text(as_object(topic).get("id"))):
+            name = shortened(as_text(topic.get("display_name")), MAX_TEXT)
             there = f"https://openalex.org/{found[1].upper()}"
             page.links.append(Link(there, name, block, weight=TOPIC_WEIGHT, boilerplate=True))
     page.headings += ["Topics"] if page.links and page.links[-1].block == block else []
     if text:
         page.text = _abstract(given)
-    doi = _text(given.get("doi"))
+    doi = as_text(given.get("doi"))
     if doi.lower().startswith(("http://", "https://")):
         yield Page(doi, redirect=url)
     yield page
 
 
 def _work_address(value: object) -> str:
-    found = _WORK.fullmatch(_text(value))
+    found = _WORK.fullmatch(as_text(value))
     return f"https://openalex.org/{found[1].upper()}" if found else ""
 
 
@@ -116,22 +108,14 @@ def _abstract(given: dict[str, Any]) -> str:
         except (ValueError, RecursionError):
             index = None
     if not isinstance(index, dict):
-        return _text(given.get("abstract"))
+        return as_text(given.get("abstract"))
     words = {
-        place: _text(word)
+        place: as_text(word)
         for word, places in index.items()
-        for place in _list(places)
+        for place in as_list(places)
         if type(place) is int and 0 <= place < MAX_WORDS
     }
     return " ".join(words[place] for place in sorted(words))
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: object) -> str:
-    return _SURROGATE.sub("\ufffd", value.strip()) if isinstance(value, str) else ""
 
 
 SOURCE = SourceKind("openalex", "works of OpenAlex", recognises, read_openalex, order=45)

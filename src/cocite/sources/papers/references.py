@@ -9,16 +9,16 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.parsers import expat
 
 from cocite.errors import BadSource
 from cocite.sources.collections.link_list import MAX_TEXT, GroupedLinks, list_address, shortened
-from cocite.sources.compressed import head, open_bytes, open_lines
-from cocite.sources.json_items import json_items
+from cocite.sources.compressed import head, open_lines
+from cocite.sources.json_items import as_object, as_text, json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
-from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
+from cocite.sources.xml_chunks import new_parser, xml_items
 
 MAX_ENTRY = 1 << 20  # characters of a BibTeX entry
 MAX_ABSTRACT = 100_000
@@ -121,28 +121,24 @@ def _date(text: str) -> str:
     return "-".join([parts[0], *(f"{int(part):02d}" for part in parts[1:])])
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _from_csl(path: Path, report: ReadReport) -> Iterator[Reference]:
     for item in json_items(path, report):
         if not isinstance(item, dict):
             report.skip("reference that is not an object", str(item)[:80])
             continue
-        title, abstract, keyword = (_text(item.get(name)) for name in ("title", "abstract", "keyword"))
-        url = _address(_text(item.get("DOI")), _text(item.get("URL")))
+        title, abstract, keyword = (as_text(item.get(name)) for name in ("title", "abstract", "keyword"))
+        url = _address(as_text(item.get("DOI")), as_text(item.get("URL")))
         groups = tuple(name.strip() for name in re.split("[,;]", keyword))
         yield Reference(url, title, abstract, _csl_date(item.get("issued")), groups)
 
 
 def _csl_date(issued: object) -> str:
-    given: dict[str, Any] = issued if isinstance(issued, dict) else {}
+    given = as_object(issued)
     parts = given.get("date-parts")
     first = parts[0] if isinstance(parts, list) and parts else None
     if isinstance(first, list):
         return _date("-".join(str(part) for part in first[:3] if isinstance(part, int | str)))
-    return _date(_text(given.get("raw")) or _text(given.get("literal")))
+    return _date(as_text(given.get("raw")) or as_text(given.get("literal")))
 
 
 def _from_bibtex(path: Path, report: ReadReport) -> Iterator[Reference]:
@@ -253,18 +249,8 @@ class _RdfReader:
 
     def read(self, path: Path, report: ReadReport) -> Iterator[tuple[str, Reference]]:
         """Yield the items of a library by their keys; afterwards `collections` is complete."""
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
-        parser.CharacterDataHandler, parser.EntityDeclHandler = self.characters, self.refuse
-        with open_bytes(path, report) as stream:
-            try:
-                for _ in parse_chunks(parser, stream, _MAX_TAG):
-                    yield from self.items
-                    self.items.clear()
-            except XML_ERRORS as error:
-                yield from self.items
-                report.skip("damaged XML: read up to the damage", f"{path.name}: {error}")
+        parser = new_parser(self.name, "RDF doesn't", self.start, self.end, self.characters, namespaces=" ")
+        return xml_items(path, parser, self.items, report, _MAX_TAG)
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         self.open.append(tag)
@@ -313,9 +299,6 @@ class _RdfReader:
                 _date(first.get(f"{_DC} date", "")), tuple(fields.get(f"{_DC} subject", ())),
                 tuple(fields.get(f"{_DC} relation@", ())),
             )))  # fmt: skip
-
-    def refuse(self, name: str, *rest: object) -> None:
-        raise BadSource(f"{self.name} declares XML entities, which RDF doesn't need: remove its <!DOCTYPE …>")
 
 
 SOURCE = SourceKind("references", "references (Zotero RDF, CSL-JSON, BibTeX)", recognises, read_references, order=47)

@@ -5,7 +5,7 @@ the article is a section of links. Links in templates and footnotes are boilerpl
 `rel="see-also"`. Categories aren't links, unless asked for.
 
 The address of a page is made of the dump's `<base>` and its title, as MediaWiki spells them. expat parses the XML.
-Entity declarations are refused: with them, a small file can fill the memory. Depth, texts and tags have limits.
+Depth, texts and tags have limits.
 """
 
 import re
@@ -21,7 +21,7 @@ from cocite.sources.folders import checked_base
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport, expect_some
 from cocite.sources.wikis.wikitext import WikiLink, parse
-from cocite.sources.xml_chunks import XML_ERRORS, parse_chunks
+from cocite.sources.xml_chunks import DAMAGED_XML, XML_ERRORS, new_parser, parse_chunks
 
 MAX_PAGE = 16 << 20  # characters of an article; MediaWiki's own limit is 2 MiB, unless changed
 MAX_TAG = 8 << 20  # bytes of a tag, an attribute or a comment
@@ -29,7 +29,6 @@ MAX_DEPTH = 20
 MAX_TITLE = 1000
 CACHED_TITLES = 200_000
 SEE_ALSO = "see-also"
-DAMAGED_XML = "damaged XML: read up to the damage"
 
 _SEE_ALSO_HEADINGS = frozenset(
     {
@@ -66,10 +65,8 @@ def read_mediawiki(path: Path, report: ReadReport, options: ReadOptions = DEFAUL
 
 def _pages(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Page]:
     dump = _Dump(path.name, report, options)
-    parser = expat.ParserCreate()
-    parser.buffer_text, parser.buffer_size = True, 1 << 20
-    parser.StartElementHandler, parser.EndElementHandler = dump.start, dump.end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = dump.characters, dump.refuse
+    parser = new_parser(path.name, "dumps don't", dump.start, dump.end, dump.characters)
+    parser.buffer_size = 1 << 20
     damage = ReadReport()  # of the compressed file: the XML ends there, too, and is counted once
     with open_bytes(path, damage) as stream:
         try:
@@ -214,9 +211,6 @@ class _Dump:
                     page.links.append(Link(url, text=link.target.partition(":")[2].strip(), block=block))
             page.headings += ["Categories"] if categories else []
         self.report.read["category, kept apart"] += 0 if self.options.categories else len(categories)
-
-    def refuse(self, name: str, *rest: object) -> None:
-        raise BadSource(f"{self.name} declares XML entities, which dumps don't need: remove its <!DOCTYPE …>")
 
 
 class WikiSite:
