@@ -18,6 +18,7 @@ from cocite.sources.records import Page, ReadReport, expect_some
 MAX_KEPT_BYTES = 64 << 20  # of recent pages, kept for the revisit records that refer to them
 NO_PAGE = "archive without pages"
 NOT_HTML = "record that is not HTML"
+ARCHIVE_STARTS = b"WARC/", b"filedesc:"
 UNTYPED = frozenset({"", "*/*", "unknown", "unknown/unknown", "no-type"})
 
 
@@ -156,9 +157,6 @@ def record_type(record: Record) -> str:
     return record.headers.get("warc-identified-payload-type", "").lower() if kind in UNTYPED else kind
 
 
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file that begins with `head` is an archive."""
-    return head.startswith((b"WARC/", b"filedesc:"))
-
-
-SOURCE = SourceKind("warc", "web archive (WARC, ARC, WET)", recognises, read_warc, order=30)
+SOURCE = SourceKind(
+    "warc", "web archive (WARC, ARC, WET)", lambda path, head: head.startswith(ARCHIVE_STARTS), read_warc, order=30
+)

@@ -20,14 +20,13 @@ from cocite.sources.collections.link_list import (
     MAX_HEADING_FOLDERS,
     MAX_TEXT,
     GroupedLinks,
-    list_address,
     shortened,
 )
 from cocite.sources.compressed import HEAD_BYTES, head, open_bytes
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
-from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
+from cocite.sources.records import Page, ReadReport
 from cocite.sources.xml_chunks import new_parser, xml_items
 
 
@@ -165,21 +164,15 @@ def _columns(head: bytes) -> list[str] | None:
 
 def read_saved(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the articles of an export, and the page with all links."""
-    start = head(path)
-    links = GroupedLinks(list_address(path, start + b"%d" % path.stat().st_size, options.base), report)
-    links.page.title = path.name.partition(".")[0]
-    for saved in _saved(path, start, report):
+    links = GroupedLinks.of_file(path, report, options.base)
+    for saved in _saved(path, head(path), report):
         links.add(saved.url, shortened(saved.title, MAX_TEXT), shortened(saved.note, MAX_CONTEXT), saved.groups)
         if saved.content and saved.url.lower().startswith(("http://", "https://")):
             content = saved.content.encode("utf-8", "replace")[:MAX_CONTENT]
             article = read_html(content, saved.url, encoding_hint="utf-8", text=options.text, report=report)
             article.title, article.captured = shortened(saved.title, MAX_TEXT) or article.title, saved.date
             yield article
-    page = links.finished()
-    if page.links:
-        yield page
-    else:
-        report.skip(EMPTY_SOURCE, path.name)
+    yield from links.pages(path.name)
 
 
 def _saved(path: Path, start: bytes, report: ReadReport) -> Iterator[Saved]:

@@ -8,11 +8,12 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Self
 from urllib.parse import urljoin
 
-from cocite.sources.compressed import open_bytes
+from cocite.sources.compressed import head, open_bytes
 from cocite.sources.folders import checked_base
-from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
+from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport, expect_some
 
 MAX_FILE = 32 << 20  # bytes of a list; the longest known lists have 2 MB
 MAX_TEXT, MAX_CONTEXT = 1000, 120  # characters kept of a link's text, and of the words around it
@@ -112,8 +113,7 @@ def read_folders(
     path: Path, report: ReadReport, base: str | None, parse: Callable[[bytes, "FolderPage"], None]
 ) -> Iterator[Page]:
     """Yield the page that `parse` makes of the content of a file."""
-    content = read_list_file(path, report)
-    if content:
+    if content := read_list_file(path, report):
         folders = FolderPage(list_address(path, content, base), report)
         parse(content, folders)
         if folders.page.links:
@@ -169,6 +169,13 @@ class GroupedLinks:
         self._loose: list[Link] = []
         self._count = 0
 
+    @classmethod
+    def of_file(cls, path: Path, report: ReadReport, base: str | None) -> Self:
+        """The page of a file, whose address is made of its beginning and its size."""
+        links = cls(list_address(path, head(path) + b"%d" % path.stat().st_size, base), report)
+        links.page.title = path.name.partition(".")[0]
+        return links
+
     def add(self, href: str, text: str, context: str, groups: Iterable[str]) -> None:
         """Add a link to its groups."""
         address = web_link(self.page.url, href)
@@ -195,3 +202,7 @@ class GroupedLinks:
             self.page.links += links
         self.page.links += self._loose
         return self.page
+
+    def pages(self, name: str) -> Iterator[Page]:
+        """Yield the page. Count a file without links."""
+        return expect_some(filter(lambda page: page.links, [self.finished()]), self.report, name)

@@ -118,7 +118,7 @@ class PageSpider(Spider):
         if fetch is None or not self.scope.contains(fetch.key) or self.frontier.spent:
             return
         _, _, fetched = self.job.known.get(fetch.key, ("", "", ""))
-        if hint.changed and hint.changed < fetched[: len(hint.changed)] and fetched > trusted_since():
+        if hint.changed and hint.changed < fetched[: len(hint.changed)] and fetched > now(-TRUSTED_DAYS):
             if self.frontier.skip_new(fetch.key):
                 self.out.send({"unchanged": fetch.key})
         else:
@@ -253,13 +253,9 @@ class PageSpider(Spider):
         return True
 
 
-def trusted_since() -> str:
-    """A page that was fetched before is fetched again, whatever its sitemap says."""
-    return (datetime.now(UTC) - timedelta(days=TRUSTED_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def now(days: int = 0) -> str:
+    """The time, some days from now."""
+    return (datetime.now(UTC) + timedelta(days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def by_name(headers: Headers) -> dict[str, str]:

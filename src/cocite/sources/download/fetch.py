@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from cocite import __version__
 from cocite.errors import BadSource
 from cocite.sources.crawl.guard import refusal
+from cocite.sources.json_items import as_object
 from cocite.sources.records import shorten
 
 USER_AGENT = f"cocite/{__version__} (downloads public webs to find related pages)"
@@ -91,9 +92,9 @@ class Fetcher:
             self.pause(min(30.0, 2.0**failures))
 
     def _transfer(self, url: str, path: Path, part: Path, limit: int, stage: str) -> int:
-        about = path.with_name(f"{path.name}.json")
-        known = _read_state(about) if about.exists() else {}
-        done = _size(part)
+        about, known, done = path.with_name(f"{path.name}.json"), {}, _size(part)
+        with contextlib.suppress(ValueError, FileNotFoundError):
+            known = as_object(json.loads(about.read_text("utf-8")))
         validator = known.get("validator", "") if known.get("url") == url else ""
         headers = {}
         if not validator:
@@ -108,10 +109,12 @@ class Fetcher:
             if response.status == 304 and path.exists():
                 return path.stat().st_size
             if response.status == 416 and response.headers.get("Content-Range") == f"bytes */{done}":
-                return _complete(part, path, done)
+                part.replace(path)
+                return done
             total = response.length
-            if response.status == 206 and (found := _content_range(response)) and found[0] == done:
-                total = found[1]
+            given = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", response.headers.get("Content-Range", ""))
+            if response.status == 206 and given and int(given[1]) == done:
+                total = int(given[2])  # the size of the whole file
             elif response.status == 200:
                 done = 0
             else:  # a part that the server doesn't have: from the start
@@ -122,7 +125,10 @@ class Fetcher:
                 raise BadSource(f"{url} has {megabytes(total)}: the recipe allows {megabytes(limit)}; not fetched")
             path.unlink(missing_ok=True)
             with part.open("ab" if done else "wb") as file:
-                about.write_text(json.dumps({"url": url, "validator": _validator(response)}), "utf-8")
+                # What tells versions of a file apart: a strong ETag, or else the time of its last change.
+                tag, changed = (response.headers.get(name, "") for name in ("ETag", "Last-Modified"))
+                validator = tag if tag.startswith('"') else changed
+                about.write_text(json.dumps({"url": url, "validator": validator}), "utf-8")
                 self.progress(stage, done, total)
                 while piece := _read(response):
                     done += len(piece)
@@ -132,12 +138,15 @@ class Fetcher:
                     self.progress(stage, len(piece), total)
         if total is not None and done != total:
             raise _Cut(f"{done:,} of {total:,} bytes")
-        return _complete(part, path, done)
+        part.replace(path)
+        return done
 
     @contextlib.contextmanager
     def _get(self, url: str, headers: dict[str, str], allowed: tuple[int, ...] = ()) -> Iterator[HTTPResponse]:
         """Ask for a file, following redirects within the hosts. Network errors become `_Cut`, refusals `BadSource`."""
-        first = urlsplit(self._mirrored(url))
+        first = urlsplit(url)
+        if self.mirror:
+            first = urlsplit(f"{self.mirror.rstrip('/')}/{first.netloc}{first.path}")
         hosts = frozenset([first.netloc]) if self.mirror else self.hosts
         parts = first
         for _ in range(MAX_REDIRECTS + 1):
@@ -171,12 +180,6 @@ class Fetcher:
             finally:
                 connection.close()
         raise BadSource(f"{url} redirects more than {MAX_REDIRECTS} times: not fetched")
-
-    def _mirrored(self, url: str) -> str:
-        if not self.mirror:
-            return url
-        parts = urlsplit(url)
-        return f"{self.mirror.rstrip('/')}/{parts.netloc}{parts.path}"
 
     def _connect(self, place: tuple[str, int], timeout: float, source: object = None) -> socket.socket:
         """Open a connection to the first IP address of a host that may be reached."""
@@ -239,30 +242,5 @@ def _redirected(parts: SplitResult, response: HTTPResponse) -> SplitResult:
         raise BadSource(f"{parts.geturl()} redirects to an invalid address: not fetched") from error
 
 
-def _validator(response: HTTPResponse) -> str:
-    """What tells versions of a file apart: a strong ETag, or else the time of its last change."""
-    tag = response.headers.get("ETag", "")
-    return tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
-
-
-def _content_range(response: HTTPResponse) -> tuple[int, int] | None:
-    """The first byte of a partial response, and the size of the whole file."""
-    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", response.headers.get("Content-Range", ""))
-    return (int(found[1]), int(found[2])) if found else None
-
-
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _complete(part: Path, path: Path, size: int) -> int:
-    part.replace(path)
-    return size
-
-
-def _read_state(path: Path) -> dict[str, Any]:
-    try:
-        state = json.loads(path.read_text("utf-8"))
-    except ValueError:
-        return {}
-    return state if isinstance(state, dict) else {}

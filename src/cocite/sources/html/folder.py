@@ -33,47 +33,44 @@ def read_html_folder(path: Path, report: ReadReport, options: ReadOptions = DEFA
     """Yield the pages of a folder, sorted by path, or of one file. Symbolic links out of the folder are skipped."""
     base = None if options.base is None else checked_base(options.base)
     if path.is_file():
-        address = _file_address(path, base)
-        if address is None:
-            yield from _read_by_path(path.parent, [path], report, options.text)
-        else:
-            yield from _read(path, address, report, options.text)
+        # `base`, or the file under it if `base` ends with a slash, or the page's own.
+        own = address_of_file(base, path, _plain(path)) if base else _declared(path, f"{_FOLDER}file.html")
+        read = (
+            _read(path, own, report, options.text) if own else _read_by_path(path.parent, [path], report, options.text)
+        )
+        yield from read
         return
     hosts = {} if base is not None else _hosts(path)
+    files = list(_html_files(path, report))
+    if not files:
+        raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
     if base is None and not hosts:
-        files = list(_html_files(path, report))
         yield from _read_by_path(path, files, report, options.text)
-        if not files:
-            raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
         return
-    found = False
-    for file in _html_files(path, report):
-        found = True
+    for file in files:
         address = _address(path, file, base, hosts)
         if address is None:  # HTTrack's own start page
             report.read["HTML file outside the folders named after hosts"] += 1
         else:
             yield from _read(file, address, report, options.text)
-    if not found:
-        raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
 
 
 def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
     """Yield the HTML files, sorted. Symbolic links out of the folder are counted and skipped."""
     root = folder.resolve()
     for file in walk_files(folder):
-        if _HTML.search(file.name) or (_MAYBE_HTML.search(file.name) and _looks_like_html(file)):
+        if _HTML.search(file.name) or (_MAYBE_HTML.search(file.name) and looks_like_html(file, _start_of(file))):
             if file.is_symlink() and not file.resolve().is_relative_to(root):
                 report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
             else:
                 yield file
 
 
-def _looks_like_html(file: Path) -> bool:
-    """Return whether the content of a file is HTML. Pages of saved sites often have no suffix."""
+def _start_of(file: Path) -> bytes:
+    """The first bytes of a file: pages of saved sites often have no suffix."""
     with suppress(OSError), file.open("rb") as stream:
-        return looks_like_html(file, stream.read(4096))
-    return False
+        return stream.read(4096)
+    return b""
 
 
 def _hosts(folder: Path) -> dict[str, str]:
@@ -137,13 +134,6 @@ def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str]) 
     address = address_under(hosts[host], folder / host, plain.with_name(path or "index.html"))
     query = query if _HTML.search(path) else query.removesuffix(".html")  # wget keeps the query, and may add .html
     return f"{address}?{quote(query, _IN_QUERY)}" if mark else address
-
-
-def _file_address(path: Path, base: str | None) -> str | None:
-    """Return the address of one file: `base`, or the file under it if `base` ends with a slash, or its own."""
-    if base is not None:
-        return address_of_file(base, path, _plain(path))
-    return _declared(path, f"{_FOLDER}file.html") or None
 
 
 def _read(file: Path, address: str, report: ReadReport, text: bool) -> Iterator[Page]:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import MAX_TEXT, GroupedLinks, list_address, shortened
+from cocite.sources.collections.link_list import MAX_TEXT, GroupedLinks, shortened
 from cocite.sources.compressed import head, open_lines
 from cocite.sources.json_items import as_object, as_text, json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
-from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
+from cocite.sources.records import Link, Page, ReadReport
 from cocite.sources.xml_chunks import new_parser, xml_items
 
 MAX_ENTRY = 1 << 20  # characters of a BibTeX entry
@@ -75,13 +75,10 @@ def _format(start: bytes) -> str | None:
 
 def read_references(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the page of every reference, and that of the library."""
-    start = head(path)
     readers = {"csl": _from_csl, "rdf": _from_rdf, "bibtex": _from_bibtex}
-    kind = _format(start)
-    if kind is None:
+    if (kind := _format(head(path))) is None:
         raise BadSource(f"{path.name} is neither Zotero RDF, CSL-JSON nor BibTeX: export it again, or use --kind")
-    library = GroupedLinks(list_address(path, start + b"%d" % path.stat().st_size, options.base), report)
-    library.page.title = path.name.partition(".")[0]
+    library = GroupedLinks.of_file(path, report, options.base)
     for number, work in enumerate(readers[kind](path, report)):
         if number >= MAX_REFERENCES:
             report.skip(f"reference beyond the first {MAX_REFERENCES:,} of a library", work.title)
@@ -96,11 +93,7 @@ def read_references(path: Path, report: ReadReport, options: ReadOptions = DEFAU
             work.url, title, work.abstract[:MAX_ABSTRACT] if options.text else "", links,
             headings=["Related"] if links else [], captured=work.date,
         )  # fmt: skip
-    page = library.finished()
-    if page.links:
-        yield page
-    else:
-        report.skip(EMPTY_SOURCE, path.name)
+    yield from library.pages(path.name)
 
 
 def _address(doi: str, url: str) -> str:
