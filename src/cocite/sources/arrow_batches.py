@@ -7,7 +7,7 @@ Dictionary-encoded addresses stay encoded, so that each text is handled once.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -183,7 +183,11 @@ def merge_small_batches(items: Iterable[Page | pa.RecordBatch], text: bool = Tru
     """
     waiting: list[pa.RecordBatch] = []
     count = size = 0
-    for batch in _in_batches(items, text):
+    runs = groupby(items, lambda item: isinstance(item, Page))
+    given: Any = (
+        batches(page if text else replace(page, text="") for page in run) if own else run for own, run in runs
+    )
+    for batch in chain.from_iterable(given):
         for name in ("title", "text", "headings", "links"):
             column = batch.column(name)
             cleaned = without_escapes(column)
@@ -201,14 +205,6 @@ def merge_small_batches(items: Iterable[Page | pa.RecordBatch], text: bool = Tru
             yield batch
     if waiting:
         yield _merged(waiting)
-
-
-def _in_batches(items: Iterable[Page | pa.RecordBatch], text: bool) -> Iterator[pa.RecordBatch]:
-    for are_pages, run in groupby(items, lambda item: isinstance(item, Page)):
-        if are_pages:
-            yield from batches(page if text else replace(page, text="") for page in run)
-        else:
-            yield from run
 
 
 def _merged(waiting: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from cocite.sources.collections.link_list import (
     GroupedLinks,
     shortened,
 )
-from cocite.sources.compressed import HEAD_BYTES, head, open_bytes
+from cocite.sources.compressed import head, open_bytes
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
@@ -116,56 +117,39 @@ _JSON = (
     _Json(rb"\{", (b'"links"', b'"timestamp"', b'"url"'), ("links",), _archivebox),
     _Json(rb"\[", (b'"timestamp"', b'"url"'), (), _archivebox),
 )
-_COLUMNS = ("url", "title")
-_GROUP_COLUMNS = ("folder", "tags")
 
 
 def recognises(path: Path, head: bytes) -> bool:
     """Return whether a file that begins with `head` is such an export."""
-    return _is_pinboard_xml(head) or _columns(head) is not None or _is_snapshots(head) or _json_kind(head) is not None
+    return _reader(head) is not None
 
 
-def _json_kind(head: bytes) -> _Json | None:
+def _reader(head: bytes) -> Callable[[Path, ReadReport], Iterator[Saved]] | None:
+    """What reads a file that begins with `head`."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start[:1] not in (b"{", b"["):
-        return None
-    for kind in _JSON:
+    line = start.partition(b"\n")[0]
+    if re.search(rb"<posts\b[^<>]*>\s*(?:<!--.*?-->\s*)?<post\s[^<>]*href=", head[:4096]):
+        return _from_xml
+    names = [name.strip().strip('"') for name in line.decode("utf-8", "replace").lower().split(",")]
+    if len(line) < 1000 and {"url", "title"} <= set(names) and not {"folder", "tags"}.isdisjoint(names):
+        return partial(_from_csv, names)
+    if line.startswith(b"{") and b'"url"' in line and _ARCHIVEBOX.search(line) and b'"links"' not in line:
+        return _from_lines
+    for kind in _JSON if start[:1] in (b"{", b"[") else ():
         if re.match(kind.start, start) and all(name in start for name in kind.names):
             is_archivebox = kind.saved is not _archivebox or _ARCHIVEBOX.search(start)
-            if is_archivebox and (start[:1] == b"[" or _first_keys(start, kind.keys)):
-                return kind
+            # An object spans lines, or has its list on the first one: a line by itself may be a page record.
+            if is_archivebox and (start[:1] == b"[" or not start.startswith(b'{"url"')):
+                return partial(_from_document, kind)
     return None
-
-
-def _first_keys(start: bytes, keys: tuple[str, ...]) -> bool:
-    """Whether an object spans lines, or has its list on the first one: a line by itself may be a page record."""
-    return b'"%s"' % keys[0].encode() in start[:HEAD_BYTES] and not start.startswith(b'{"url"')
-
-
-def _is_snapshots(head: bytes) -> bool:
-    """Whether a file is ArchiveBox's JSON Lines."""
-    line = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
-    return (
-        line.startswith(b"{") and b'"url"' in line and _ARCHIVEBOX.search(line) is not None and b'"links"' not in line
-    )
-
-
-def _is_pinboard_xml(head: bytes) -> bool:
-    return re.search(rb"<posts\b[^<>]*>\s*(?:<!--.*?-->\s*)?<post\s[^<>]*href=", head[:4096]) is not None
-
-
-def _columns(head: bytes) -> list[str] | None:
-    """The columns of a CSV file with links and folders or tags; None if it isn't one."""
-    line = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace").strip().lower()
-    names = [name.strip().strip('"') for name in line.split(",")] if len(line) < 1000 else []
-    has_all = all(name in names for name in _COLUMNS) and any(name in names for name in _GROUP_COLUMNS)
-    return names if has_all else None
 
 
 def read_saved(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the articles of an export, and the page with all links."""
     links = GroupedLinks.of_file(path, report, options.base)
-    for saved in _saved(path, head(path), report):
+    if (read := _reader(head(path))) is None:
+        raise BadSource(f"{path.name} is not an export that cocite knows: export it as HTML, or use --kind")
+    for saved in read(path, report):
         links.add(saved.url, shortened(saved.title, MAX_TEXT), shortened(saved.note, MAX_CONTEXT), saved.groups)
         if saved.content and saved.url.lower().startswith(("http://", "https://")):
             content = saved.content.encode("utf-8", "replace")[:MAX_CONTENT]
@@ -175,44 +159,32 @@ def read_saved(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OP
     yield from links.pages(path.name)
 
 
-def _saved(path: Path, start: bytes, report: ReadReport) -> Iterator[Saved]:
-    if _is_pinboard_xml(start):
-        yield from _from_xml(path, report)
-    elif (names := _columns(start)) is not None:
-        yield from _from_csv(path, names, report)
-    elif _is_snapshots(start):
-        yield from (saved for item in json_lines(path, report) if (saved := _archivebox(as_object(item))).url)
-    elif (kind := _json_kind(start)) is not None:
-        lists = _karakeep_lists(path) if kind.saved is _karakeep else {}
-        for item in json_items(path, report, *kind.keys):
-            if (saved := kind.saved(as_object(item))).url:
-                yield saved._replace(groups=tuple(lists.get(name, name) for name in saved.groups))
-            else:
-                report.read["item without an address"] += 1  # notes and pictures, too
-    else:
-        raise BadSource(f"{path.name} is not an export that cocite knows: export it as HTML, or use --kind")
+def _from_lines(path: Path, report: ReadReport) -> Iterator[Saved]:
+    return (saved for item in json_lines(path, report) if (saved := _archivebox(as_object(item))).url)
 
 
-def _from_csv(path: Path, names: list[str], report: ReadReport) -> Iterator[Saved]:
-    url, title = (names.index(name) for name in _COLUMNS)
-    note = names.index("note") if "note" in names else -1
-    folder, tags = (names.index(name) if name in names else -1 for name in _GROUP_COLUMNS)
+def _from_document(kind: _Json, path: Path, report: ReadReport) -> Iterator[Saved]:
+    lists = _karakeep_lists(path) if kind.saved is _karakeep else {}
+    for item in json_items(path, report, *kind.keys):
+        if (saved := kind.saved(as_object(item))).url:
+            yield saved._replace(groups=tuple(lists.get(name, name) for name in saved.groups))
+        else:
+            report.read["item without an address"] += 1  # notes and pictures, too
 
-    def field(row: list[str], column: int) -> str:
-        return row[column].strip() if 0 <= column < len(row) else ""
 
+def _from_csv(names: list[str], path: Path, report: ReadReport) -> Iterator[Saved]:
     with open_bytes(path, report) as stream, io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
-        rows = csv.reader(lines)
+        rows = csv.DictReader(lines, names, restkey="", restval="")
         next(rows, None)
         try:
             for row in rows:
-                given = field(row, tags).strip("[]")
-                groups = (field(row, folder), *_names(given.replace('"', ""), ",|"))
-                address = field(row, url)
-                if address:
-                    yield Saved(address, field(row, title), field(row, note), tuple(filter(None, groups)))
-                elif row:
-                    report.skip("row without an address", ",".join(row)[:80])
+                given = {name: as_text(value) for name, value in row.items()}
+                groups = _names(given.get("tags", "").strip("[]").replace('"', ""), ",|")
+                if given["url"]:
+                    groups = tuple(filter(None, (given.get("folder", ""), *groups)))
+                    yield Saved(given["url"], given["title"], given.get("note", ""), groups)
+                else:
+                    report.skip("row without an address", ",".join(given.values())[:80])
         except csv.Error as error:
             report.skip("damaged CSV: read up to the damage", f"{path.name}, line {rows.line_num}: {error}")
 

@@ -69,12 +69,11 @@ def _readme(owner: str, repository: str, file: str) -> RecipeFile:
 def recipes() -> dict[str, Recipe]:
     """All recipes by name."""
     text = resources.files("cocite.sources.download").joinpath("recipes.toml").read_text("utf-8")
-    return {name: _recipe(name, fields) for name, fields in tomllib.loads(text).items()}
-
-
-def _recipe(name: str, fields: dict[str, object]) -> Recipe:
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-    return Recipe(name=name, try_=given.pop("try"), **given)  # type: ignore[arg-type]
+    found = {}
+    for name, fields in tomllib.loads(text).items():
+        given = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+        found[name] = Recipe(name=name, try_=given.pop("try"), **given)
+    return found
 
 
 def recipe_named(name: str) -> Recipe:

@@ -70,7 +70,7 @@ def read_edge_list(path: Path, report: ReadReport, options: ReadOptions = DEFAUL
     """Yield the records of an edge list."""
     rows = (_parquet_rows if head(path).startswith(b"PAR1") else _text_rows)(path, report)
     if options.undirected:
-        rows = (_both_ways(columns) for columns in rows)
+        rows = (both_ways(columns) for columns in rows)
     batches = (edge_records(columns, report, path.name) for columns in rows)
     return expect_some(filter(None, batches), report, path.name)
 
@@ -138,10 +138,10 @@ def _typed(columns: Columns, has_type: bool) -> Columns:
     if not has_type:
         return columns
     types = pc.utf8_lower(pc.utf8_trim_whitespace(pc.fill_null(columns.pop(), "")))
-    return _both_ways(columns, pc.is_in(types, pa.array(_UNDIRECTED)))
+    return both_ways(columns, pc.is_in(types, pa.array(_UNDIRECTED)))
 
 
-def _both_ways(columns: Columns, some: pa.Array | None = None) -> Columns:
+def both_ways(columns: Columns, some: pa.Array | None = None) -> Columns:
     """Return the rows, followed by all or some of them in the other direction, sorted by source."""
     source, target, *weight = columns if some is None else [column.filter(some) for column in columns]
     order = pc.sort_indices(target)

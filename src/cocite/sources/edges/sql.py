@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.sources.arrow_batches import to_schema
-from cocite.sources.edges.edge_list import as_text, edge_records
+from cocite.sources.edges.edge_list import as_text, both_ways, edge_records
 from cocite.sources.edges.layout import are_named, pick_columns
 from cocite.sources.kinds import Items, ReadOptions, SourceKind
 from cocite.sources.records import ReadReport, expect_some, shorten
@@ -116,10 +116,7 @@ def _records(query: Query, report: ReadReport, options: ReadOptions) -> Iterator
         if are_named(names):
             chosen = pick_columns(names)
         columns = [_texts(batch.column(each), names[each]) for each in chosen if each is not None]
-        if options.undirected:
-            source, target, *weight = columns
-            both = zip(columns, (target, source, *weight), strict=True)
-            columns = [pa.concat_arrays(pair) for pair in both]
+        columns = both_ways(columns) if options.undirected else columns
         if (made := edge_records(columns, report, name)) is not None:
             yield made
 
@@ -136,7 +133,8 @@ def _batches(query: Query) -> Iterator[pa.RecordBatch]:
         try:
             if query.file is None:
                 found = connection.sql(query.sql)
-                yield from _arrow(found)
+                is_new = hasattr(found, "to_arrow_reader")  # since version 1.4 of DuckDB
+                yield from (found.to_arrow_reader if is_new else found.fetch_arrow_reader)(BATCH_ROWS)
                 return
             cursor = connection.execute(query.sql)
             names = [column[0] for column in cursor.description]
@@ -147,12 +145,6 @@ def _batches(query: Query) -> Iterator[pa.RecordBatch]:
             raise
         except Exception as error:  # DuckDB and sqlite3 have errors of many types
             raise _failure(error) from error
-
-
-def _arrow(found: Any) -> Iterator[pa.RecordBatch]:
-    """The batches of a result of DuckDB, before and since its version 1.4."""
-    read = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader
-    yield from read(BATCH_ROWS)
 
 
 def _column(values: tuple[Any, ...]) -> pa.Array:

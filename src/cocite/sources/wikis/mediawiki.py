@@ -72,9 +72,10 @@ def _pages(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Pag
         try:
             for _ in parse_chunks(parser, stream, MAX_TAG):
                 report.read["bytes"] += damage.read.pop("bytes", 0)
-                yield from dump.take()
+                yield from dump.made
+                dump.made.clear()
         except XML_ERRORS as error:
-            yield from dump.take()
+            yield from dump.made
             if not dump.site.prefix:
                 raise BadSource(f"{path.name} is not a MediaWiki dump ({error}): download it again") from error
             why = next(iter(damage.skipped), DAMAGED_XML)
@@ -101,11 +102,6 @@ class _Dump:
         self.length = 0
         self.fields: dict[str, str] = {}
         self.key = "0"  # of a namespace
-
-    def take(self) -> list[Page]:
-        """The pages that are complete."""
-        made, self.made = self.made, []
-        return made
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         self.open.append(tag)
