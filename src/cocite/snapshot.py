@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from cocite.errors import BadStore, CociteError
-from cocite.graph.changes.layers import Layer, LayeredArrays
+from cocite.graph.changes.layers import Layer
 from cocite.graph.side import FOLDER, faults_of_sides, files_of_sides
 from cocite.related import ranks
 from cocite.related.methods.hubfinder import DEFAULT_RANKS
@@ -148,8 +148,7 @@ class Snapshot(Web):
     @property
     def layers(self) -> Sequence[Layer]:
         """The layers of the store."""
-        arrays = self.graph.arrays
-        return arrays.layers if isinstance(arrays, LayeredArrays) else ()
+        return self.graph.arrays.layers
 
     def _close_part(self, side: str) -> None:
         name = side.removeprefix(f"{FOLDER}/")

@@ -13,7 +13,7 @@ import pytest
 from cocite.errors import BadStore
 from cocite.graph.build import merge_layers
 from cocite.graph.build.maintain import compact, remove, rewrite
-from cocite.graph.changes.layers import Layer, LayeredArrays, layer_bytes
+from cocite.graph.changes.layers import Layer, LayeredArrays, layer_bytes, layers_since, pages_in
 from cocite.graph.check import check
 from cocite.graph.generation import read_current, read_pointer
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
@@ -96,7 +96,8 @@ def test_many_commits_are_merged(place: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_pages_with_new_texts_since_a_state(store: Path) -> None:
     graph = Graph(store)
     base, first, now = graph.arrays.base.manifest["id"], *(layer.manifest["id"] for layer in layers(graph))
-    changed = [graph.texts.changed_since(state) for state in (base, first, now, "unknown")]
+    newer = [layers_since(graph.arrays, state) for state in (base, first, now, "unknown")]
+    changed = [None if each is None else pages_in(each, "record.page") for each in newer]
     names = [None if each is None else {graph.address(int(one)) for one in each} for each in changed]
     assert names == [{"https://bb.example/", B}, {B}, set(), None]
 

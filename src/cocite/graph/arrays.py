@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from cocite.graph.generation import (
     read_pointer,
 )
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
+
+if TYPE_CHECKING:
+    from cocite.graph.changes.layers import Layer
 
 HAS_RECORD, GONE, NOINDEX = 128, 64, 8  # kinds: has a record of its own; was removed; asks not to be indexed
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
@@ -70,6 +73,7 @@ class Arrays(dict[str, NDArray[Any]]):
         super().__init__({name: read_only(values) for name, values in arrays.items()})
         self.manifest, self.path = manifest, path
         self.folder: Path | None = None  # of the generation's files
+        self.layers: list[Layer] = []
         self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
         self.format = int(manifest.get("format", FORMAT_NUMBER))
         self.ids = frozenset({manifest.get("id", "")})  # states of the store in which its pages have these numbers
@@ -82,6 +86,11 @@ class Arrays(dict[str, NDArray[Any]]):
     def base(self) -> "Arrays":
         """The arrays without layers."""
         return self
+
+    @property
+    def parts(self) -> "list[Arrays | Layer]":
+        """The base and the layers, oldest first."""
+        return [self.base, *self.layers]
 
     def __missing__(self, name: str) -> NDArray[Any]:
         return _EMPTY[name] if name in _EMPTY else empty_array(np.dtype(np.uint32))
@@ -181,6 +190,12 @@ def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, i
     """
     low, last = np.array([first, first + count - 1], ascending.dtype)
     return int(np.searchsorted(ascending, low)), int(np.searchsorted(ascending, last, "right"))
+
+
+def places_of(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of the items of several lists, one list after another, from where each begins and its length."""
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
 
 
 def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -> Iterator[str]:

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.arrays import GONE, PER_BASE, TEXT_COLUMNS, rows_of
+from cocite.graph.arrays import GONE, PER_BASE, TEXT_COLUMNS, places_of, rows_of
 from cocite.graph.build import derive as build_derive
 from cocite.graph.build.derive import derive
 from cocite.graph.build.number import look_up_arrays
 from cocite.graph.build.scratch import Workers
 from cocite.graph.changes.history import history_of
-from cocite.graph.changes.layers import Layer, LayeredArrays, check_lengths
+from cocite.graph.changes.layers import check_lengths
 from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import Progress, changed_arrays, map_array, no_progress, read_current
 from cocite.graph.huffman import MAX_CODE_BITS
@@ -85,10 +85,6 @@ def _check_files(folder: Path, manifest: dict[str, Any], progress: Progress, poo
             yield Fault(name, str(error))
         except (KeyError, TypeError, ValueError):
             yield Fault(name, "the manifest does not say what it is")
-    yield from _changed(arrays, manifest, progress, pool)
-
-
-def _changed(arrays: Arrays, manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor) -> Faults:
     for name in changed_arrays(arrays, manifest["arrays"], progress, pool):
         yield Fault(name, "its bytes do not match their checksum")
 
@@ -235,11 +231,11 @@ def _check_references(graph: Graph) -> Faults:
 def _check_layers(graph: Graph) -> Faults:
     """New pages have names of their own; pages that are gone have no links; figures are those of the manifest."""
     arrays = graph.arrays
-    if not isinstance(arrays, LayeredArrays):
+    if not arrays.layers:
         return
     for layer in arrays.layers:
         for name in check_lengths(layer, arrays.base):
-            yield Fault(_in_layer(name, layer), "has another length than it should, or names pages that do not exist")
+            yield Fault(layer.place_of(name), "has another length than it should, or names pages that do not exist")
     for page in range(arrays.base.pages, graph.pages):
         if graph.names.find_number(graph.names.key(page)) != page:
             yield Fault("name.words", f"the name of page {page} is that of another page, or has another fingerprint")
@@ -249,10 +245,6 @@ def _check_layers(graph: Graph) -> Faults:
         yield Fault("page.kind", "a page that is gone has links")
     if graph.pages - len(gone) != len(graph):
         yield Fault("page.kind", f"{graph.pages - len(gone):,} pages are there, the manifest says {len(graph):,}")
-
-
-def _in_layer(name: str, layer: Layer) -> str:
-    return f"{name} in {layer.file.name if layer.file else 'a layer'}"
 
 
 def _check_repeats(graph: Graph) -> Faults:
@@ -287,7 +279,7 @@ def _check_derived(graph: Graph, progress: Progress) -> Faults:
     with Workers(2) as workers:
         for name, values in derive(graph.out, graph.into, graph.fingerprints, workers, progress):
             found[name].append(values)
-    if isinstance(graph.arrays, LayeredArrays):
+    if graph.arrays.layers:
         yield from _check_layered(graph, {name: np.concatenate(parts) for name, parts in found.items()})
         return
     for name, parts in found.items():
@@ -313,8 +305,7 @@ def _check_layered(graph: Graph, derived: Arrays) -> Faults:
         ("out.long.first", "out.skip.bit", -(-degrees // build_derive.SKIP_LINKS)),
         ("out.long.link", "out.long.target", degrees),
     ):
-        firsts = graph.array(first)[: len(sizes)].astype(np.int64)
-        places = np.repeat(firsts - np.append(0, np.cumsum(sizes))[:-1], sizes) + np.arange(int(sizes.sum()))
+        places = places_of(graph.array(first)[: len(sizes)].astype(np.int64), sizes)
         if len(sizes) and not np.array_equal(graph.array(name)[places], derived[name]):
             yield Fault(name, "does not match the links")
     pages, representatives = graph.facts.all_near_duplicates
@@ -332,7 +323,7 @@ def _check_texts(graph: Graph, name: str) -> Faults:
         return
     if len(pages) != len(column) or (pages and pages[-1] >= graph.pages) or not _ascending(np.array(pages)):
         yield Fault(f"{name}.pages", "is out of order or names pages that do not exist")
-    for part in (graph.arrays.base, *(graph.arrays.layers if isinstance(graph.arrays, LayeredArrays) else ())):
+    for part in graph.arrays.parts:
         offsets = part[f"{name}.offset"]
         if len(offsets) and int(offsets[-1]) != len(part[f"{name}.data"]):
             yield Fault(f"{name}.offset", "does not end where the data do")

@@ -409,7 +409,7 @@ def publish(store: Path, new: Path, manifest: dict[str, Any], layers: Iterable[t
         file.rename(store / names[-1].file)
     sync_folder(store)
     swap_pointer(store, pointer_text(LayerName(folder.name, digest(raw)), *names))
-    _remove_other_generations(store, folder, names)
+    remove_unnamed(store)
     return folder
 
 
@@ -440,17 +440,9 @@ def publish_layer(
         os.fsync(file.fileno())
     new.rename(store / name.file)
     first = (store / "CURRENT").read_text().splitlines()[0]
-    layers = (*kept, name)
-    swap_pointer(store, f"{first}\n{pointer_text(*layers)}")
-    _remove_layers(store, layers)
+    swap_pointer(store, f"{first}\n{pointer_text(*kept, name)}")
+    remove_unnamed(store)
     return name
-
-
-def _remove_layers(store: Path, kept: Iterable[LayerName] = ()) -> None:
-    names = {layer.file for layer in kept}
-    for file in store.glob("g*.layer"):
-        if OWN_NAMES.fullmatch(file.name) and file.name not in names:
-            file.unlink(missing_ok=True)  # readers keep their mappings
 
 
 def remove_leftovers(store: Path) -> None:
@@ -460,17 +452,13 @@ def remove_leftovers(store: Path) -> None:
 
 
 def remove_unnamed(store: Path) -> None:
-    """In a locked store: remove generations and layers that `CURRENT` doesn't name."""
+    """In a locked store: remove generations and layers that `CURRENT` doesn't name; readers keep their mappings."""
     folder, _, layers = read_pointer(store)
-    _remove_other_generations(store, folder, layers)
-
-
-def _remove_other_generations(store: Path, current: Path, layers: Iterable[LayerName] = ()) -> None:
-    _remove_layers(store, layers)
+    named = {folder.name, *(layer.file for layer in layers)}
     remove_dates(kept_dates(store / DATES))  # they may have removed pages
     for old in store.glob("g*"):
-        if old != current and old.is_dir() and OWN_NAMES.fullmatch(old.name):
-            shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+        if old.name not in named and OWN_NAMES.fullmatch(old.name):
+            shutil.rmtree(old, ignore_errors=True) if old.is_dir() else old.unlink(missing_ok=True)
 
 
 def kept_dates(folder: Path) -> list[Path]:

@@ -5,20 +5,20 @@ validated before memory is allocated for it, and every list is checked when it i
 """
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.budget import current
-from cocite.graph.arrays import PER_BASE, Arrays, rows_of
+from cocite.graph.arrays import PER_BASE, Arrays, read_only, rows_of
 from cocite.graph.changes.layers import LayeredArrays
 from cocite.graph.huffman import Code
 from cocite.kernels.build.parents import StoredParents
 from cocite.kernels.codec.attributes import all_blocks, all_flags
 from cocite.kernels.codec.link_codec import link_table
-from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_many, read_one, read_some
+from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_one, read_some
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related.counted_links import OutLists, Repeats
 
@@ -95,7 +95,9 @@ class GraphLinks:
     """All links: `len(links)` is their number."""
 
     def __init__(self, arrays: Arrays, order: Callable[[], NDArray[np.uint64]] = lambda: NONE_MOVED) -> None:
-        self._arrays, self._order = arrays, order
+        self._arrays = arrays
+        self._lists = cache(partial(_layered_lists, arrays, order))
+        self.stored_parents = cache(partial(stored_parents, arrays))  # `best` or a `sample`, of all popular pages
         self.in_degree: NDArray[np.uint32] = arrays["in.degree"]
         self.out_degree: NDArray[np.uint32] = arrays["out.degree"]
         self._counters: list[NDArray[np.uint32]] = []
@@ -111,29 +113,12 @@ class GraphLinks:
     @property
     def out(self) -> Lists:
         """Links out, as kernels take them, with the budget of this thread."""
-        return self._out._replace(budget=current())
+        return self._lists("out")._replace(budget=current())
 
     @property
     def into(self) -> Lists:
         """Links in, as kernels take them, with the budget of this thread."""
-        return self._into._replace(budget=current())
-
-    @cached_property
-    def _out(self) -> Lists:
-        return self._lists("out")
-
-    @cached_property
-    def _into(self) -> Lists:
-        return self._lists("in")
-
-    def _lists(self, direction: str) -> Lists:
-        try:
-            found = lists_of(self._arrays.__getitem__, direction)
-            if isinstance(self._arrays, LayeredArrays):
-                found = found._replace(moved=self._arrays.moved(direction), order=self._order())
-            return found
-        except ValueError as error:
-            raise self._arrays.damaged() from error
+        return self._lists("in")._replace(budget=current())
 
     @property
     def out_in_part(self) -> OutLists:
@@ -178,23 +163,17 @@ class GraphLinks:
         self, lists: Lists, first: int, count: int, attributes: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
         """(where each starts, links, their attributes if wanted) of the lists of pages [first, first + count)."""
-        total, starts = int(lists.degree[first : first + count].sum(dtype=np.int64)), np.zeros(count + 1, np.int64)
-        if total > len(self):
-            raise self._arrays.damaged()
-        targets, found = np.empty(total, np.uint32), np.empty(total if attributes else 0, np.uint32)
-        if read_many(lists, first, count, targets, found, starts) != count:
-            raise self._arrays.damaged()
-        return starts, targets, found
+        return self.read_some(lists, np.arange(first, first + count, dtype=np.uint32), attributes)
 
     def read_some(
-        self, lists: Lists, pages: NDArray[np.int64], attributes: bool
+        self, lists: Lists, pages: NDArray[Any], attributes: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
         """As `read_lists`, of any pages."""
         total, starts = int(lists.degree[pages].sum(dtype=np.int64)), np.zeros(len(pages) + 1, np.int64)
         if total > len(self):
             raise self._arrays.damaged()
         targets, found = np.empty(total, np.uint32), np.empty(total if attributes else 0, np.uint32)
-        if read_some(lists, pages.astype(np.uint32), targets, found, starts) != len(pages):
+        if read_some(lists, pages.astype(np.uint32, copy=False), targets, found, starts) != len(pages):
             raise self._arrays.damaged()
         return starts, targets, found
 
@@ -243,23 +222,6 @@ class GraphLinks:
             raise self._arrays.damaged()
         return found
 
-    def stored_parents(self, name: str) -> StoredParents:
-        """The `best` parents of all popular pages, or a `sample` of them, as kernels take them."""
-        return self._stored_parents[name]
-
-    @cached_property
-    def _stored_parents(self) -> dict[str, StoredParents]:
-        return {name: self._read_stored(name) for name in ("best", "sample")}
-
-    def _read_stored(self, name: str) -> StoredParents:
-        pages, parents = self._arrays[f"{name}.page"], self._arrays[f"{name}.parent"]
-        if isinstance(self._arrays, LayeredArrays):
-            return StoredParents(pages, self._arrays[f"{name}.first"], parents, self._arrays.stored_parents[name])
-        size = len(parents) // max(1, len(pages))
-        first = np.arange(len(pages), dtype=np.uint64) * np.uint64(size)
-        first.flags.writeable = False
-        return StoredParents(pages, first, parents, size)
-
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
         degree = self.degree_of(self.out, self._arrays.page(page))
@@ -273,12 +235,11 @@ class GraphLinks:
     @property
     def weighted(self) -> bool:
         """Whether some link may have a weight other than 1."""
-        layers = self._arrays.layers if isinstance(self._arrays, LayeredArrays) else ()
-        return len(self._arrays["out.weight"]) > 0 or any(len(layer["out.weight"]) for layer in layers)
+        return any(len(part["out.weight"]) for part in self._arrays.parts)
 
     def _weights_at(self, page: int) -> tuple[NDArray[np.float32], int]:
         """The array that has the weights of a page's links, empty if all are 1, and where they begin."""
-        for layer in reversed(self._arrays.layers) if isinstance(self._arrays, LayeredArrays) else ():
+        for layer in reversed(self._arrays.layers):
             row = int(find_position(layer["out.page"], page))
             if row >= 0:
                 return layer["out.weight"], int(layer["out.degree"][:row].sum(dtype=np.int64))
@@ -293,7 +254,7 @@ class GraphLinks:
         """The weights of all links of pages from `first` on, whose links start there; empty if all are 1."""
         if not self.weighted:
             return np.zeros(0, np.float32)
-        if not isinstance(self._arrays, LayeredArrays):
+        if not self._arrays.layers:
             weights, at = self._weights_at(first)
             return weights[at : at + int(starts[-1])].astype(np.float32)
         pages = range(first, first + len(starts) - 1)
@@ -326,6 +287,26 @@ class GraphLinks:
             both = OutLinks(*(np.insert(getattr(links, name), ends, getattr(again, name)) for name in OutLinks._fields))
             weights = np.insert(weights, ends, np.float32(1)) if len(weights) else weights
             yield first, starts + np.cumsum(np.bincount(of, minlength=len(starts))), both, weights, count
+
+
+def _layered_lists(arrays: Arrays, order: Callable[[], NDArray[np.uint64]], direction: str) -> Lists:
+    """One direction of the links, with those of layers."""
+    try:
+        found = lists_of(arrays.__getitem__, direction)
+    except ValueError as error:
+        raise arrays.damaged() from error
+    if not isinstance(arrays, LayeredArrays):
+        return found
+    return found._replace(moved=arrays.moved(direction), order=order())
+
+
+def stored_parents(arrays: Arrays, name: str) -> StoredParents:
+    """The `best` parents of all popular pages, or a `sample` of them, as kernels take them."""
+    pages, parents = arrays[f"{name}.page"], arrays[f"{name}.parent"]
+    if isinstance(arrays, LayeredArrays):
+        return StoredParents(pages, arrays[f"{name}.first"], parents, arrays.stored_parents[name])
+    size = len(parents) // max(1, len(pages))
+    return StoredParents(pages, read_only(np.arange(len(pages), dtype=np.uint64) * np.uint64(size)), parents, size)
 
 
 def lists_of(array: Callable[[str], NDArray[Any]], direction: str) -> Lists:

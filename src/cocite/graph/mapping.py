@@ -48,7 +48,9 @@ def joined(dtype: np.dtype[Any], parts: Sequence[FilePart], more: int = 0) -> tu
         places.append(end // dtype.itemsize)
         end = _aligned(end + part.size + (more * dtype.itemsize if number == 0 else 0))
     last = (places[-1] * dtype.itemsize + parts[-1].size) if len(parts) > 1 else parts[0].size + more * dtype.itemsize
-    region = _reserve(max(end, GRAIN_BYTES))
+    size = max(end, GRAIN_BYTES)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE if CAN_MAP else 0
+    region = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE) if CAN_MAP else bytearray(size)
     for part, place in zip(parts, places, strict=True):
         _fill(region, place * dtype.itemsize, part)
     return np.frombuffer(region, dtype, last // dtype.itemsize), places
@@ -56,13 +58,6 @@ def joined(dtype: np.dtype[Any], parts: Sequence[FilePart], more: int = 0) -> tu
 
 def _aligned(size: int) -> int:
     return -(-size // GRAIN_BYTES) * GRAIN_BYTES
-
-
-def _reserve(size: int) -> Any:
-    if not CAN_MAP:
-        return bytearray(size)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
-    return mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
 
 
 def _fill(region: Any, at: int, part: FilePart) -> None:

@@ -74,7 +74,7 @@ def candidates(names: PageNames, canonical: str, limit: int) -> Iterator[int]:
     shorter = chopped(canonical)
     yield from (page for text in shorter if (page := names.find_canonical(text)) >= 0)
     for text in shorter or [canonical]:
-        yield from most_cited(names, text, canonical, limit)
+        yield from most_cited(names, names.pages_below(text), canonical, limit)
 
 
 def edits(text: str, alphabet: str) -> Iterator[str]:
@@ -104,17 +104,7 @@ def chopped(canonical: str) -> list[str]:
     return list(dict.fromkeys([*shorter, re.split("[/?#]", canonical)[0]])) if shorter else []
 
 
-def most_cited(names: PageNames, text: str, query: str, limit: int) -> list[int]:
-    """The pages with the most in-links under an address; if there are very many, only those near the query."""
-    return most_cited_of(names, names.pages_below(text), query, limit)
-
-
-def most_cited_beginning(names: PageNames, canonical: str, limit: int) -> list[int]:
-    """The pages with the most in-links whose addresses begin so; of very many, the first few thousand."""
-    return most_cited_of(names, names.pages_beginning(canonical), canonical, limit)
-
-
-def most_cited_of(names: PageNames, every: PageRange, query: str, limit: int) -> list[int]:
+def most_cited(names: PageNames, every: PageRange, query: str, limit: int) -> list[int]:
     """The pages of a range with the most in-links; if it has very many, of those near the query."""
     under, new = (every, list[int]()) if isinstance(every, range) else (every.base, every.new[:WINDOW_PAGES])
     if len(under) > WINDOW_PAGES:

@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
+from cocite.text import clean
 
 TOP_PAGES = 10
 
@@ -15,11 +16,11 @@ TOP_PAGES = 10
 def html(graph: Graph) -> str:
     """Two tables and two drawings."""
     manifest = {**graph.manifest, "pages": len(graph), "links": len(graph.links)}
-    facts = {"store": _line(str(graph.path))}
+    facts = {"store": clean(str(graph.path))}
     facts |= {name: f"{int(manifest.get(name, 0)):,}" for name in ("pages", "links", "sites", "hosts")}
-    facts["built"] = _line(str(manifest.get("built", "")))
+    facts["built"] = clean(str(manifest.get("built", "")))
     popular = [
-        {"links": f"{degree:,}", "address": _line(graph.address(page)), "title": _line(graph.title(page))}
+        {"links": f"{degree:,}", "address": clean(graph.address(page)), "title": clean(graph.title(page))}
         for page in top_indices(graph.in_degree, TOP_PAGES)
         if (degree := int(graph.in_degree[page]))
     ]
@@ -38,11 +39,6 @@ def _bars(degrees: NDArray[np.uint32]) -> Iterator[dict[str, Any]]:
         links = str(low) if at < 2 else f"{low:,} to {2 * low - 1:,}"
         label = f"{low >> 20}M" if low >= 1 << 20 else f"{low >> 10}k" if low >= 1 << 10 else str(low)
         yield {"title": f"{pages:,} pages with {links}", "height": height, "label": label}
-
-
-def _line(text: str) -> str:
-    """Text on one line, without characters that cannot be seen."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def top_indices(values: NDArray[Any], count: int) -> list[int]:

@@ -5,7 +5,7 @@ first text), `NAME.offset` (where each chunk starts in the data, and its end) an
 has the 32-bit lengths of its texts, then the texts. A list of texts is stored as lines.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
 from heapq import merge
 from typing import Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, Arrays, rows_of
-from cocite.graph.changes.layers import LayeredArrays, layers_since, pages_in
+from cocite.graph.changes.layers import Layer, LayeredArrays, text_rows
 from cocite.graph.generation import Writer
 
 FRAME_BYTES = 16 << 10  # text per frame: small enough that reading one title costs some 20 µs
@@ -56,6 +56,15 @@ class TextWriter:
         for part, values in parts.items():
             self._writer.append(f"{self._name}.{part}", np.asarray(values, TEXT_PARTS[part]))
 
+    @classmethod
+    def write(cls, writer: Writer, name: str, texts: Iterable[tuple[int, str | None]]) -> None:
+        """Write a column of texts by page, in order, without the empty ones."""
+        column = cls(writer, name)
+        for page, text in texts:
+            if text:
+                column.append(page, text.encode())
+        column.close()
+
     def close(self) -> None:
         """Write what is left and the end marks."""
         if self._texts:
@@ -73,14 +82,6 @@ class PageTexts:
     def __bool__(self) -> bool:
         """Whether any page has a text beside its address."""
         return any(len(self._arrays[f"{name}.pages"]) for name in TEXT_COLUMNS if name != "shown")
-
-    def changed_since(self, state: str) -> NDArray[np.uint32] | None:
-        """The pages whose texts, anchors or sections changed since an older state of the store, by its id.
-
-        None if the store was built anew since: then page numbers have changed too.
-        """
-        newer = layers_since(self._arrays, state)
-        return None if newer is None else pages_in(newer, "record.page")
 
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
@@ -112,7 +113,7 @@ class PageTexts:
 class TextColumn:
     """Reads a column: `column[page]` is the text, or ""."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], name: str) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | Layer, name: str) -> None:
         self._name = name
         self._pages, self._first, offset, data = (arrays[f"{name}.{part}"] for part in TEXT_PARTS)
         self._read_frame = partial(read_frame, name, self._first, offset, data)
@@ -164,11 +165,8 @@ class LayeredColumn(TextColumn):
     """A column of a store with layers: the newest one that decides about a page has its text, or none."""
 
     def __init__(self, arrays: LayeredArrays, name: str) -> None:
-        super().__init__(arrays.text_parts(name, None), name)
-        self._layers = [
-            (layer[arrays.text_rows(name)], TextColumn(arrays.text_parts(name, number), name))
-            for number, layer in enumerate(arrays.layers)
-        ]
+        super().__init__(arrays.base, name)
+        self._layers = [(layer[text_rows(name)], TextColumn(layer, name)) for layer in arrays.layers]
         self._arrays = arrays
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import Arrays
-from cocite.graph.changes.layers import Layer, LayeredArrays, layers_since, pages_in
+from cocite.graph.changes.layers import Layer, layers_since, pages_in
 from cocite.graph.store import Graph
 from cocite.words.documents import LinkTexts, texts_of_some
 
@@ -72,8 +72,7 @@ def growth_level(degree: int) -> int:
 
 def older(arrays: Arrays, newer: list[Layer]) -> list[Any]:
     """The base and the layers that came before others, newest first."""
-    layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
-    return [*reversed(layers[: len(layers) - len(newer)]), arrays.base]
+    return [*reversed(arrays.layers[: len(arrays.layers) - len(newer)]), arrays.base]
 
 
 def in_degree_in(older_first: list[Any], page: int) -> int:

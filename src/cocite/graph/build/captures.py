@@ -9,14 +9,14 @@ aliases lead and what near-duplicates are.
 
 import time
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import HAS_RECORD
-from cocite.graph.build.gather_texts import Texts
+from cocite.graph.arrays import HAS_RECORD, places_of
+from cocite.graph.build.gather_texts import Texts, kept_lines
 from cocite.graph.build.names import SPELLED, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import in_batches, name_batches, write_names
 from cocite.graph.build.resolve import Block, NumberedSpill
@@ -34,8 +34,7 @@ from cocite.graph.changes.history import (
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.huffman import Code, limited_lengths
 from cocite.graph.store import Graph
-from cocite.graph.texts import TextWriter
-from cocite.kernels.addresses.texts import pick_lines
+from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.codec import history_codec
 from cocite.kernels.codec.history_codec import FIELD_SYMBOLS, NO_LEAD, RAW, TOKEN_FIELDS, Captures
 from cocite.kernels.hash_tables import MISSING
@@ -53,9 +52,25 @@ RECORD_COLUMNS: dict[str, type[np.generic]] = {
 LINK_COLUMNS: dict[str, type[np.generic]] = {
     "target": np.uint32, "attribute": np.uint32, "position": np.uint32, "weight": np.float32,
 }  # fmt: skip
-TOKENS: dict[str, type[np.generic]] = {"symbol": np.uint16, "rest": np.uint64, "page": np.int64}
 EXTRA_NAMES = "history.extra.names.table"
 Columns = dict[str, NDArray[Any]]
+
+
+class CaptureRange(NamedTuple):
+    """The captures of a range of pages in order, with what their links and texts need."""
+
+    number: int
+    low: int
+    high: int
+    captures: Captures
+    position: NDArray[np.uint32]  # of each link on its page
+    weight: NDArray[np.float32]
+    sequence: NDArray[np.uint64]  # of each capture among all records
+
+    @property
+    def entries(self) -> NDArray[np.int64]:
+        """The pages that have an entry point, from `low` on."""
+        return np.flatnonzero(np.arange(self.low, self.high) % CHUNK_PAGES == 0)
 
 
 class CaptureWriter:
@@ -118,8 +133,7 @@ class CaptureWriter:
         for number in np.unique(bucket).tolist():
             rows = usable[bucket == number]
             found |= {f"history-{number}.{name}": values[rows] for name, values in by_record.items()}
-            places = np.repeat(records.first_link[rows] - starts_of(sizes[rows])[:-1], sizes[rows])
-            places += np.arange(len(places))
+            places = places_of(records.first_link[rows], sizes[rows])
             places = places[good[places]]
             found |= {f"history-{number}.{name}": values[places] for name, values in by_link.items()}
             if table is not None and len(with_text := rows[rows < len(table)]):
@@ -170,11 +184,7 @@ class CaptureWriter:
         writer.append("history.spelling.page", np.array(pages, np.uint32))
         writer.append("history.spelling.day", np.searchsorted(days, np.array(since, np.uint32)).astype(np.uint32))
         writer.append("history.spelling.order", np.array(orders, np.uint16))
-        column = TextWriter(writer, "history.spelling")
-        for row, text in enumerate(texts):
-            if text:
-                column.append(row, text.encode())
-        column.close()
+        TextWriter.write(writer, "history.spelling", enumerate(texts))
 
     def keep_names(self, writer: Writer, kept: NDArray[np.bool_] | None) -> None:
         """Set the names aside that the store is about to drop: it keeps `kept`, or all."""
@@ -189,19 +199,21 @@ class CaptureWriter:
         self._write_names(writer)
         graph = Graph.from_arrays({name: writer.map(name) for name in writer.arrays})
         numbers, days = np.flatnonzero(self._kept).astype(np.uint32), np.array(sorted(self._days), np.uint32)
-        texts = {name: TextWriter(writer, f"history.{name}") for name in RECORD_TEXTS} if self._has_texts else {}
+        has_texts = self._numbered.spill.text_bytes > 0
+        texts = {name: TextWriter(writer, f"history.{name}") for name in RECORD_TEXTS if has_texts}
         counts, row = np.zeros((TOKEN_FIELDS, FIELD_SYMBOLS), np.int64), 0
         starts = {name: list[NDArray[Any]]() for name in ("first", "link")}
-        for number, (low, high) in enumerate(zip(self._buckets.borders, self._buckets.borders[1:], strict=False)):
-            captures, position, weight, sequence = self._load(number, days)
-            self._compare(graph, numbers, captures, low, high, len(days), number, counts)
-            if len(weight):
-                writer.append("history.weight", weight)
-            self._write_texts(graph, numbers, captures, position, sequence, number, texts, row)
-            rows = np.searchsorted(captures.page, np.arange(low, high), side="left")
-            entries = np.flatnonzero(np.arange(low, high) % CHUNK_PAGES == 0)
-            starts["first"].append(row + rows[entries])
-            starts["link"].append(self._all_links + captures.first[rows[entries]])
+        for number in self._buckets.numbers:
+            part = self._load(number, days)
+            captures = part.captures
+            self._compare(graph, numbers, part, len(days), counts)
+            if len(part.weight):
+                writer.append("history.weight", part.weight)
+            if texts and len(part.sequence):
+                self._write_texts(graph, numbers, part, texts, row)
+            rows = np.searchsorted(captures.page, part.low + part.entries, side="left")
+            starts["first"].append(row + rows)
+            starts["link"].append(self._all_links + captures.first[rows])
             row += len(captures.page)
             self._all_links += len(captures.target)
             self._longest = max(self._longest, int(np.diff(captures.first).max(initial=0)))
@@ -223,10 +235,6 @@ class CaptureWriter:
             "first": known[0] if known else "", "last": known[-1] if known else "",
         }  # fmt: skip
 
-    @property
-    def _has_texts(self) -> bool:
-        return self._numbered.spill.text_bytes > 0
-
     def _write_names(self, writer: Writer) -> None:
         table = self._scratch.load_table(EXTRA_NAMES)
         if table is None:
@@ -237,10 +245,8 @@ class CaptureWriter:
             if name in own.arrays:
                 writer.append(f"history.{name}", own.map(name))
 
-    def _load(
-        self, number: int, days: NDArray[np.uint32]
-    ) -> tuple[Captures, NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint64]]:
-        """The captures of a range of pages in order, with positions and weights of links, and their sequence."""
+    def _load(self, number: int, days: NDArray[np.uint32]) -> CaptureRange:
+        """The captures of a range of pages."""
         column = {
             name: self._scratch.column(f"history-{number}.{name}", dtype)
             for name, dtype in (*RECORD_COLUMNS.items(), *LINK_COLUMNS.items())
@@ -251,8 +257,8 @@ class CaptureWriter:
         turn = np.where(partial, column["sequence"].astype(np.int64), newest_first[0])
         order = np.lexsort((turn, np.where(partial, 0, newest_first[1]), ~partial, column["page"]))
         order = order[self._counting(column, order)]
-        starts, sizes = starts_of(column["count"]), column["count"][order].astype(np.int64)
-        link = np.repeat(starts[:-1][order] - starts_of(sizes)[:-1], sizes) + np.arange(int(sizes.sum()))
+        sizes = column["count"][order].astype(np.int64)
+        link = places_of(starts_of(column["count"])[:-1][order], sizes)
         # A link that a capture has again in the same section, with the same flags, says nothing new.
         record = np.repeat(np.arange(len(order)), sizes)
         target, attribute = column["target"][link], column["attribute"][link]
@@ -280,7 +286,8 @@ class CaptureWriter:
         )
         of_links = (column[name] for name in ("position", "weight"))
         position, weight = (values[link] if len(values) else values for values in of_links)
-        return captures, position, weight, column["sequence"][order]
+        low, high = self._buckets.borders[number : number + 2]
+        return CaptureRange(number, low, high, captures, position, weight, column["sequence"][order])
 
     def _counting(self, column: Columns, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """Places in an order, newest first, of captures that count on some day: not of those that were captured again
@@ -294,27 +301,18 @@ class CaptureWriter:
         return kept
 
     def _compare(
-        self,
-        graph: Graph,
-        numbers: NDArray[np.uint32],
-        captures: Captures,
-        low: int,
-        high: int,
-        days: int,
-        number: int,
-        counts: NDArray[np.int64],
+        self, graph: Graph, numbers: NDArray[np.uint32], part: CaptureRange, days: int, counts: NDArray[np.int64]
     ) -> None:
         """Make tokens of captures, for the scratch space, and count their symbols."""
-        references = store_links(graph, numbers, low, high - low, days)
-        starts = np.zeros(high - low + 1, np.int64)
+        references = store_links(graph, numbers, part.low, part.high - part.low, days)
+        starts = np.zeros(part.high - part.low + 1, np.int64)
         none = np.zeros(0, np.uint16), np.zeros(0, np.uint64)
-        total = history_codec.compare_captures(captures, references, *none, starts)
+        total = history_codec.compare_captures(part.captures, references, *none, starts)
         symbols, rests = np.zeros(total, np.uint16), np.zeros(total, np.uint64)
-        history_codec.compare_captures(captures, references, symbols, rests, starts)
+        history_codec.compare_captures(part.captures, references, symbols, rests, starts)
         coded = symbols[symbols >> np.uint16(8) < RAW]
         counts += np.bincount(coded, minlength=TOKEN_FIELDS * FIELD_SYMBOLS).reshape(TOKEN_FIELDS, FIELD_SYMBOLS)
-        entries = np.flatnonzero(np.arange(low, high) % CHUNK_PAGES == 0)
-        self._scratch.save(f"history-{number}.tokens", symbols, rests, starts[entries])
+        self._scratch.save(f"history-{part.number}.tokens", symbols, rests, starts[part.entries])
 
     def _write_codes(self, writer: Writer, counts: NDArray[np.int64]) -> None:
         """Write the bits of all tokens, one range of pages after another, each from a new word on."""
@@ -333,21 +331,12 @@ class CaptureWriter:
         writer.append("history.code", lengths.ravel())
 
     def _write_texts(
-        self,
-        graph: Graph,
-        numbers: NDArray[np.uint32],
-        captures: Captures,
-        position: NDArray[np.uint32],
-        sequence: NDArray[np.uint64],
-        bucket: int,
-        writers: dict[str, TextWriter],
-        row: int,
+        self, graph: Graph, numbers: NDArray[np.uint32], part: CaptureRange, writers: dict[str, TextWriter], row: int
     ) -> None:
         """Write the texts of a range of pages that differ from those of the next newer capture, or of the store."""
-        if not writers or not len(sequence):
-            return
-        tables = [self._scratch.load_table(name) for name in self._tables[bucket]]
-        self._scratch.remove(*self._tables[bucket])
+        captures, sequence = part.captures, part.sequence
+        tables = [self._scratch.load_table(name) for name in self._tables[part.number]]
+        self._scratch.remove(*self._tables[part.number])
         table = pa.concat_tables(tables).combine_chunks() if tables else None
         described = np.flatnonzero(captures.facts & np.uint64(PARTIAL | ALIAS_ONLY) == 0)
         rows = np.full(len(described), -1, np.int64)
@@ -359,7 +348,7 @@ class CaptureWriter:
         stored = np.searchsorted(numbers, captures.page[described])
         in_store = numbers[np.minimum(stored, len(numbers) - 1)] == captures.page[described]
         for name, column in writers.items():
-            texts = self._column(table, name, rows, described, captures, position)
+            texts = self._column(table, name, rows, described, part)
             first, count = (int(stored.min()), int(stored.max()) - int(stored.min()) + 1) if len(stored) else (0, 0)
             known = graph.texts.column(name).between(first, min(count, graph.pages - first)) if count else []
             last, before = -1, b""
@@ -377,8 +366,7 @@ class CaptureWriter:
         name: str,
         rows: NDArray[np.int64],
         described: NDArray[np.int64],
-        captures: Captures,
-        position: NDArray[np.uint32],
+        part: CaptureRange,
     ) -> dict[int, bytes]:
         """The texts of captures, by their number in this range; those of links cut to the links that are kept."""
         found = dict.fromkeys(described.tolist(), b"")
@@ -391,13 +379,9 @@ class CaptureWriter:
         data, offsets = text_buffers(values)
         parts: Texts = (data, offsets[chosen], offsets[chosen + 1])
         if name in LINK_TEXTS and len(chosen):
-            sizes = (captures.first[of + 1] - captures.first[of]).astype(np.int64)
-            starts = starts_of(sizes)
-            lines = position[np.repeat(captures.first[of] - starts[:-1], sizes) + np.arange(int(starts[-1]))]
-            out = np.empty(int((parts[2] - parts[1]).sum()) + len(lines) + len(chosen) + 1, np.uint8)
-            ends = np.zeros(len(chosen), np.int64)
-            pick_lines(data, offsets, chosen, lines, starts, out, ends)
-            parts = out, np.append(0, ends[:-1]), ends
+            firsts = part.captures.first[of]
+            sizes = part.captures.first[of + 1] - firsts
+            parts = kept_lines(values, chosen, part.position[places_of(firsts, sizes)], sizes)
         raw = parts[0].tobytes()
         for at, start, stop in zip(of.tolist(), parts[1].tolist(), parts[2].tolist(), strict=True):
             found[at] = raw[start:stop]
@@ -428,7 +412,7 @@ def put_captures(history: CaptureHistory, spill: Spill, progress: Progress, unti
         partial = kind & PARTIAL > 0
         order, later = feeding_order(rows, partial)
         sizes = np.diff(captures.first)[order]
-        link = np.repeat(captures.first[:-1][order] - starts_of(sizes)[:-1], sizes) + np.arange(int(sizes.sum()))
+        link = places_of(captures.first[:-1][order], sizes)
         pages, lead, leads = captures.page[order], captures.lead[order], captures.lead[order] != NO_LEAD
         inside = stored[pages]
         day = history.days[captures.day] * np.uint32(DAY_SECONDS)
@@ -493,11 +477,11 @@ def _put_names(history: CaptureHistory, spill: Spill, until: int) -> NDArray[np.
     has_record[history.number[graph.array("alias.page")]] = True
     for what, count, keys, numbers, spellings in (
         ("store", graph.pages, graph.names.keys, history.number, graph.array("name.spelling")),
-        ("extra", len(extra), history.extra_keys, extra, history.extra_spelling),
+        ("extra", len(extra), history.extra_keys, extra, history.extra_names["name.spelling"]),
     ):
         if len(spellings) != count:
-            raise history.damaged()
-        texts = graph.texts.column("shown") if what == "store" else history.extra_shown()
+            raise graph.damaged()
+        texts = graph.texts.column("shown") if what == "store" else TextColumn(history.extra_names, "shown")
         for first in range(0, count, NAME_CHUNK):
             data, offsets = keys(first, min(NAME_CHUNK, count - first))
             some, _ = names.tag_keys(data, offsets)

@@ -6,10 +6,10 @@ build of everything would have for those pages. The rest of the layer follows fr
 changed links change the in-links of their targets; see commit_derived.py for what depends on those.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
 from cocite.graph.build.name_pieces import name_code
-from cocite.graph.build.names import NAME_COLUMNS, key_array, spelling_orders, text_buffers
+from cocite.graph.build.names import NAME_COLUMNS, Tags, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import TAGS, keep_pages, number_pages
 from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns, Workers
@@ -74,6 +74,9 @@ class Commit:
     sites: Sites
     remove: RemovedPages
     removed_pages: Pages  # numbers of the pages of `remove` that the store has
+    _more_units: dict[str, list[int]] = field(
+        default_factory=lambda: {"host.page": [], "host.domain": [], "site.page": []}
+    )  # rows of new hosts and sites
 
     def change(self, sources: list[dict[str, Any]], skipped: dict[str, int]) -> Change | None:
         """The layer; None if nothing would change."""
@@ -86,7 +89,9 @@ class Commit:
         manifest = self._manifest(sources, skipped)
         if not manifest["pages"]:
             raise BadStore(f"no page would be left in {self.old.path}: delete the folder instead")
-        arrays |= derived_arrays(self.old, with_layer(self.old, manifest, arrays), arrays, self._changed_parents())
+        added, lost = np.sort(turn(self.added)), np.unique(self.dropped.astype(np.uint32))
+        parents = ChangedParents((added >> np.uint64(32)).astype(np.uint32), added.astype(np.uint32), lost)
+        arrays |= derived_arrays(self.old, with_layer(self.old, manifest, arrays), arrays, parents)
         digests = "".join(f"{name}{digest(np.ascontiguousarray(arrays[name]).data)}" for name in sorted(arrays))
         manifest["id"] = digest((self.old.manifest["id"] + digests).encode())[:16]
         return Change(manifest, arrays, web.left_out)
@@ -116,7 +121,8 @@ class Commit:
         data, offsets = old.names.keys_of(self.known)
         tag_of, _ = names.tag_keys(data, offsets)
         tag_of[names.removed.among(data, offsets)] = 0
-        self._put_names(data, offsets, tag_of)
+        is_alias = np.isin(self.known, old.array("alias.page"))
+        put_names(old, self.spill, "old", self.known, (data, offsets), tag_of, is_alias)
         self._put_records(tag_of)
         self.spelling = self._spellings(dict(zip(tag_of.tolist(), self.known.tolist(), strict=True)))
 
@@ -155,16 +161,6 @@ class Commit:
         ends = np.array(sorted(pages | {self.old.alias_target(page) for page in pages}), np.uint32)
         return {*ends.tolist(), *aliases[np.isin(targets, ends)].tolist()}
 
-    def _put_names(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], tags: NDArray[np.uint64]) -> None:
-        old, pages = self.old, self.known
-        spelling, kept = old.array("name.spelling")[pages], tags != 0
-        has_record = (old.array("page.kind")[pages] & HAS_RECORD > 0) | np.isin(pages, old.array("alias.page"))
-        orders = np.where(has_record, spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
-        apart = zip(pages[kept].tolist(), (spelling[kept] == APART).tolist(), strict=True)
-        shown = [old.address(page) if is_apart else None for page, is_apart in apart]
-        keys = key_array(data, offsets, kept)
-        self.spill.names.put("old", key=keys, order=orders[kept], tag=tags[kept], shown=shown)
-
     def _put_records(self, tag_of: NDArray[np.uint64]) -> None:
         """The records of the pages that take part, as a rewrite of the store would put them."""
         old, pages, rows = self.old, self.taking_part, self.rows
@@ -175,20 +171,9 @@ class Commit:
             at = np.minimum(np.searchsorted(self.known, some), len(self.known) - 1)
             return np.where(self.known[at] == some, tag_of[at], np.uint64(0))
 
-        kind = old.array("page.kind")[pages]
         leads = np.array([old.alias_target(page) for page in pages.tolist()], np.int64)
-        is_alias = leads != pages
-        lead = np.where(is_alias, np.maximum(tags(leads), 1), np.uint64(0))
-        has_record = (kind & HAS_RECORD > 0) | is_alias
-        records = RecordColumns(
-            tag=np.where(has_record, tags(pages), np.uint64(0)),
-            kind=((kind & PAGE_KINDS) | STORED | np.where(lead > 0, ALIAS_ONLY, 0)).astype(np.uint8),
-            alias=lead,
-            captured=self._facts("page.captured", pages),
-            status=self._facts("page.status", pages),
-            language=self._facts("page.language", pages),
-            first_link=rows.starts,
-        )
+        lead = np.where(leads != pages, np.maximum(tags(leads), 1), np.uint64(0))
+        records = stored_records(tags(pages), lead, rows.starts, partial(self._facts, pages=pages))
         texts = {}
         for name in self.spill.texts:
             column = old.texts.column(name)
@@ -269,8 +254,8 @@ class Commit:
     def _arrays(self, web: TouchedWeb) -> Columns:
         """All arrays of the layer but the derived ones."""
         rows = self.new_rows.some(self.out_changed)
-        arrays = out_arrays(self.old.arrays.base, self.after[self.out_changed], rows) | self._in_lists()
-        self._in_degree_after = dict(zip(arrays["in.page"].tolist(), arrays["in.degree"].tolist(), strict=True))
+        self._into = self._in_lists()
+        arrays = out_arrays(self.old.arrays.base, self.after[self.out_changed], rows) | self._into
         arrays |= self._aliases(web)
         facts = self._new_facts(web)
         arrays |= self._names(web, facts)
@@ -278,10 +263,6 @@ class Commit:
         if len(self.remove) and self.remove != self.old.removed:
             arrays |= (self.old.removed + self.remove).arrays()
         return {name: values for name, values in arrays.items() if len(values)}
-
-    def _changed_parents(self) -> ChangedParents:
-        added, lost = np.sort(turn(self.added)), np.unique(self.dropped.astype(np.uint32))
-        return ChangedParents((added >> np.uint64(32)).astype(np.uint32), added.astype(np.uint32), lost)
 
     def _in_lists(self) -> Columns:
         """The whole in-lists of all pages that got or lost a link."""
@@ -357,11 +338,6 @@ class Commit:
         self._gone_after = int((facts["page.kind"][changed] & GONE > 0).sum())
         return {"fact.page": pages[changed].astype(np.uint32), **{name: facts[name][changed] for name in PAGE_FACTS}}
 
-    @cached_property
-    def _more_units(self) -> dict[str, list[int]]:
-        """New hosts and sites: their rows of host.page, host.domain and site.page."""
-        return {"host.page": [], "host.domain": [], "site.page": []}
-
     def _shown_changed(self, pages: Pages) -> NDArray[np.bool_]:
         """Which pages have another spelling of their own that flags can't give."""
         changed = np.zeros(len(pages), np.bool_)
@@ -373,7 +349,10 @@ class Commit:
     def _unreferenced(self, pages: Pages, kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which pages nothing refers to any more: no record, no link, no alias."""
         old = self.old
-        degrees = np.array([self._degree_after(page) for page in pages.tolist()], np.int64)
+        degrees = np.zeros(len(pages), np.int64)
+        degrees[pages < old.pages] = old.in_degree[pages[pages < old.pages]]
+        changed = np.isin(pages, self._into["in.page"])
+        degrees[changed] = self._into["in.degree"][np.searchsorted(self._into["in.page"], pages[changed])]
         gone: NDArray[np.bool_] = (kinds & HAS_RECORD == 0) & (degrees == 0)
         if gone.any():
             aliases, targets = old.array("alias.page"), old.array("alias.target")
@@ -382,11 +361,6 @@ class Commit:
             gone &= ~np.isin(pages, np.concatenate([aliases[stay], targets[stay], [*now], [*now.values()]]))
         return gone
 
-    def _degree_after(self, page: int) -> int:
-        if page in self._in_degree_after:
-            return int(self._in_degree_after[page])
-        return int(self.old.in_degree[page]) if page < self.old.pages else 0
-
     def _names(self, web: TouchedWeb, facts: Columns) -> Columns:
         """The facts, the names of new pages, and spellings that flags can't give."""
         arrays = dict(facts) | {name: np.array(rows, np.uint32) for name, rows in self._more_units.items()}
@@ -394,15 +368,16 @@ class Commit:
         if graph is None:
             return arrays
         local = dict(zip(web.number.tolist(), range(len(web.number)), strict=True))
-        shown = TextWriter(writer, "shown")
-        spelled = zip(facts["fact.page"].tolist(), facts["name.spelling"].tolist(), strict=True)
-        for page in (page for page, spelling in spelled if spelling == APART):
-            _, text = self.spelling.get(page, (APART, None))
-            if text is None:
-                text = graph.address(local[page]) if page in local else self.old.address(page)
-            shown.append(page, text.encode())
-        shown.close()
-        arrays |= _columns_with_texts(writer, ["shown"])
+
+        def shown() -> Iterator[tuple[int, str]]:
+            for page in facts["fact.page"][facts["name.spelling"] == APART].tolist():
+                _, text = self.spelling.get(page, (APART, None))
+                if text is None:
+                    text = graph.address(local[page]) if page in local else self.old.address(page)
+                yield page, text
+
+        TextWriter.write(writer, "shown", shown())
+        arrays |= columns_with_texts(writer, ["shown"])
         if web.fresh.any():
             places = np.flatnonzero(web.fresh)
             keys = self._new_keys = [graph.names.key(int(place)) for place in places]
@@ -413,24 +388,19 @@ class Commit:
     def _texts(self, web: TouchedWeb, arrays: Columns) -> Columns:
         """The texts of pages whose record or links changed."""
         old, graph, writer = self.old, web.graph, MemoryWriter()
-        columns = {name: TextWriter(writer, name) for name in RECORD_TEXTS}
-        pages = []
-        for page, local, changed in zip(
-            self.after.tolist(), self.local.tolist(), self.out_changed.tolist(), strict=True
-        ):
-            now = {}
+        texts: dict[int, list[str]] = {}
+        every = zip(self.after.tolist(), self.local.tolist(), self.out_changed.tolist(), strict=True)
+        for page, local, changed in every:
+            before = now = [""] * len(RECORD_TEXTS)
             if local >= 0 and graph is not None:
-                now = {name: graph.texts.column(name)[local] for name in RECORD_TEXTS}
-            before = {name: old.texts.column(name)[page] for name in RECORD_TEXTS} if page < old.pages else {}
-            if not changed and all(now.get(name, "") == before.get(name, "") for name in RECORD_TEXTS):
-                continue
-            pages.append(page)
-            for name, text in now.items():
-                if text:
-                    columns[name].append(page, text.encode())
-        for column in columns.values():
-            column.close()
-        return {"record.page": np.array(pages, np.uint32)} | _columns_with_texts(writer, RECORD_TEXTS)
+                now = [graph.texts.column(name)[local] for name in RECORD_TEXTS]
+            if page < old.pages:
+                before = [old.texts.column(name)[page] for name in RECORD_TEXTS]
+            if changed or now != before:
+                texts[page] = now
+        for at, name in enumerate(RECORD_TEXTS):
+            TextWriter.write(writer, name, ((page, now[at]) for page, now in texts.items()))
+        return {"record.page": np.array([*texts], np.uint32)} | columns_with_texts(writer, RECORD_TEXTS)
 
     def _manifest(self, sources: list[dict[str, Any]], skipped: dict[str, int]) -> dict[str, Any]:
         old = self.old.manifest
@@ -456,6 +426,38 @@ class Commit:
             "skipped": skipped,
             "arrays": {},
         }
+
+
+def put_names(
+    old: Graph, spill: Spill, name: str, pages: Pages, keys: Keys, tags: Tags, is_alias: NDArray[np.bool_]
+) -> None:
+    """Enter the names of pages of a store, but for those whose tag is 0."""
+    kept = tags != 0
+    spelling, some = old.array("name.spelling")[pages[kept]], pages[kept]
+    own = (old.array("page.kind")[some] & HAS_RECORD > 0) | is_alias[kept]
+    order = np.where(own, spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
+    apart = zip(some.tolist(), (spelling == APART).tolist(), strict=True)
+    shown = [old.address(page) if is_apart else None for page, is_apart in apart]
+    spill.names.put(name, key=key_array(*keys, kept), order=order, tag=tags[kept], shown=shown)
+
+
+def stored_records(
+    own: Tags, lead: Tags, first_link: NDArray[np.int64], fact: Callable[[str], NDArray[Any]]
+) -> RecordColumns:
+    """Pages of a store as records; `lead` are the tags that aliases lead to, `fact` gives an array of facts.
+
+    Pages known from links only have no record: nothing of theirs may compete with a record that is added.
+    """
+    kind = fact("page.kind")
+    return RecordColumns(
+        tag=np.where((kind & HAS_RECORD > 0) | (lead > 0), own, np.uint64(0)),
+        kind=((kind & PAGE_KINDS) | STORED | np.where(lead > 0, ALIAS_ONLY, 0)).astype(np.uint8),
+        alias=lead,
+        captured=fact("page.captured"),
+        status=fact("page.status"),
+        language=fact("page.language"),
+        first_link=first_link,
+    )
 
 
 def out_arrays(base: Arrays, pages: Pages, rows: LinkRows) -> Columns:
@@ -508,12 +510,11 @@ def encoded_names(base: Arrays, keys: list[bytes]) -> Columns:
 
 def with_layer(old: Graph, manifest: dict[str, Any], arrays: Columns) -> Graph:
     """A store as it is with one more layer, which is in memory."""
-    own, layer = old.arrays, Layer(manifest, arrays)
-    layers = [*own.layers, layer] if isinstance(own, LayeredArrays) else [layer]
-    return Graph(LayeredArrays(own.base, layers, own.folder))
+    own = old.arrays
+    return Graph(LayeredArrays(own.base, [*own.layers, Layer(manifest, arrays)], own.folder))
 
 
-def _columns_with_texts(writer: MemoryWriter, names: Iterable[str]) -> Columns:
+def columns_with_texts(writer: MemoryWriter, names: Iterable[str]) -> Columns:
     """The arrays of columns that have a text."""
     arrays = writer.all()
     with_texts = {name for name in names if len(arrays[f"{name}.pages"])}

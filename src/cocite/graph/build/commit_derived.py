@@ -30,16 +30,15 @@ def derived_arrays(old: Graph, new: Graph, changed: Columns, parents_of: Changed
     """The derived arrays of a layer; `new` is the store with the rest of it, whose arrays are `changed`."""
     none = np.zeros(0, np.uint32)
     out, into = changed.get("out.page", none), changed.get("in.page", none)
-    arrays = _entry_points(new, out) | _best_parents(old, new, into, parents_of)
+    arrays = entry_points(new, out) | _best_parents(old, new, into, parents_of)
     arrays |= _sampled_parents(old, new, into, parents_of) | _near_duplicates(old, new, out, into)
     return {name: values for name, values in arrays.items() if len(values)}
 
 
-def _entry_points(new: Graph, pages: Pages) -> Columns:
+def entry_points(new: Graph, pages: Pages) -> Columns:
     """Entry points into the long ones of some lists."""
-    lists = new.out
-    pages = pages[lists.degree[pages] > derive.LONG_LIST_LINKS]
-    return dict(derive.entry_points_of("out", lists, pages)) if len(pages) else {}
+    pages = pages[new.out_degree[pages] > derive.LONG_LIST_LINKS]
+    return dict(derive.entry_points_of("out", new.out, pages)) if len(pages) else {}
 
 
 def _best_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParents) -> Columns:
@@ -69,7 +68,8 @@ def _best_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParent
     verify(parents.best_of_all(new.into, pages, rows, derive.BEST_PARENTS, chosen))
     changed = np.isin(pages, own)
     for at in np.flatnonzero(~changed).tolist():
-        changed[at] = not _same(old.links.stored("best", int(pages[at])), chosen[at])
+        before_it = old.links.stored("best", int(pages[at]))
+        changed[at] = before_it is None or not np.array_equal(before_it, chosen[at])
     return {"best.page": pages[changed].astype(np.uint32), "best.parent": chosen[changed].ravel()}
 
 
@@ -108,10 +108,6 @@ def _with_more(
         found.append(some)
         starts.append(starts[-1] + len(some))
     return parents.ChosenParents(np.array(starts, np.int64), np.concatenate([sources[:0], *found]).astype(np.uint32))
-
-
-def _same(before: Pages | None, now: Pages) -> bool:
-    return before is not None and bool(np.array_equal(before, now))
 
 
 def _near_duplicates(old: Graph, new: Graph, out: Pages, into: Pages) -> Columns:

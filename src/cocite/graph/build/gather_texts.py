@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import places_of
 from cocite.graph.build.names import text_buffers
 from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import PARTIAL
@@ -30,18 +31,6 @@ def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress:
     first_links = starts_of(writer.map("out.degree"))
     positions = spill.scratch.column("positions", np.uint32, mapped=True)
 
-    def kept_lines(texts: pa.Array, rows: NDArray[np.int64], pages: NDArray[np.uint32]) -> Texts:
-        """Lines of the links that were kept."""
-        data, offsets = text_buffers(texts)
-        firsts = first_links[pages]
-        counts = first_links[pages.astype(np.int64) + 1] - firsts
-        starts = starts_of(counts)
-        chosen = positions[np.repeat(firsts - starts[:-1], counts) + np.arange(starts[-1])]
-        out = np.empty(int((offsets[rows + 1] - offsets[rows]).sum()) + len(chosen) + len(rows) + 1, np.uint8)
-        ends = np.zeros(len(rows), np.int64)
-        pick_lines(data, offsets, rows, chosen, starts, out, ends)
-        return out, np.append(0, ends[:-1]), ends
-
     def work(names: list[str]) -> dict[str, tuple[NDArray[np.uint32], Texts]]:
         if not names:
             return {}
@@ -54,7 +43,9 @@ def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress:
             column = table[name].chunk(0) if table[name].num_chunks else pa.array([], pa.string())
             rows = order[column.is_valid().to_numpy(zero_copy_only=False)[order]]
             if name in LINK_TEXTS and len(rows):
-                result[name] = pages[rows], kept_lines(column, rows, pages[rows])
+                firsts = first_links[pages[rows]]
+                counts = first_links[pages[rows].astype(np.int64) + 1] - firsts
+                result[name] = pages[rows], kept_lines(column, rows, positions[places_of(firsts, counts)], counts)
             elif len(rows):
                 data, offsets = text_buffers(column)
                 result[name] = pages[rows], (data, offsets[rows], offsets[rows + 1])
@@ -70,6 +61,15 @@ def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress:
             progress("writing texts", len(pages), None)
     for column in columns.values():
         column.close()
+
+
+def kept_lines(texts: pa.Array, rows: NDArray[np.int64], lines: NDArray[np.uint32], counts: NDArray[np.int64]) -> Texts:
+    """Some texts with the lines of the links that were kept; `counts` are how many each text has of them."""
+    data, offsets = text_buffers(texts)
+    out = np.empty(int((offsets[rows + 1] - offsets[rows]).sum()) + len(lines) + len(rows) + 1, np.uint8)
+    ends = np.zeros(len(rows), np.int64)
+    pick_lines(data, offsets, rows, lines, starts_of(counts), out, ends)
+    return out, np.append(0, ends[:-1]), ends
 
 
 def scatter(numbered: NumberedSpill, ranges: int) -> list[list[str]]:

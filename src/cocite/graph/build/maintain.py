@@ -19,21 +19,16 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
 from cocite.graph import generation
-from cocite.graph.arrays import GONE, HAS_RECORD, Arrays
-from cocite.graph.build.commit import Change, Commit, with_layer
+from cocite.graph.arrays import GONE, Arrays, places_of
+from cocite.graph.build.commit import Change, Commit, put_names, stored_records, with_layer
 from cocite.graph.build.merge_layers import layers_to_merge, merge
-from cocite.graph.build.names import key_array, spelling_orders
 from cocite.graph.build.passes import BuildOptions, Built, Passes, Past, RecordSource, build
 from cocite.graph.build.scratch import (
-    ALIAS_ONLY,
-    PAGE_KINDS,
-    STORED,
     LinkColumns,
-    RecordColumns,
     ScratchSpace,
     Workers,
 )
-from cocite.graph.build.sort_links import SKIP_CAUSES, starts_of
+from cocite.graph.build.sort_links import SKIP_CAUSES
 from cocite.graph.build.spill import Spill
 from cocite.graph.changes.history import history_of
 from cocite.graph.changes.layers import LayeredArrays, layer_bytes
@@ -43,7 +38,7 @@ from cocite.graph.generation import Progress, no_progress, remove_leftovers
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.address import parse_query
-from cocite.pages.key import APART, key
+from cocite.pages.key import key
 from cocite.pages.site import Sites
 from cocite.sources.records import ReadReport
 
@@ -141,9 +136,8 @@ def count_changed_twins(old: Graph, change: Change) -> int:
     wanted, own = np.unique(prints[changed], return_counts=True)
     buckets = np.unique(wanted >> np.uint64(65 - (len(index.start) - 1).bit_length())).astype(np.int64)
     lows, highs = (index.start[buckets + more].astype(np.int64) for more in (0, 1))
-    sizes = highs - lows
-    places = np.repeat(lows - starts_of(sizes)[:-1], sizes) + np.arange(int(sizes.sum()))
-    near = np.concatenate([index.page[places].astype(np.int64), np.arange(graph.arrays.base.pages, graph.pages)])
+    near = index.page[places_of(lows, highs - lows)].astype(np.int64)
+    near = np.append(near, np.arange(graph.arrays.base.pages, graph.pages))
     near = near[(kinds[near] & GONE == 0) & np.isin(prints[near], wanted)]
     _, all_of_them = np.unique(prints[near], return_counts=True)
     return int(np.minimum(own, all_of_them - 1).sum())
@@ -267,30 +261,14 @@ def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
     for first, starts, links, weight, distinct in old.links.iter_all(CHUNK_PAGES):
         count = len(starts) - 1
         part = partial(old.arrays.part, first=first, count=count)
-        own, targets, kind = tags[first : first + count], tags[links.targets], part("page.kind")
+        own, targets = tags[first : first + count], tags[links.targets]
         leads = old.names.alias_targets(first, count)
         lead = np.where(leads < 0, np.uint64(0), np.maximum(tags[leads], 1))  # no page has the tag 1: a removed one
-        has_record = ((kind & HAS_RECORD) > 0) | (leads >= 0)
-        kept = own != 0
-        pages = first + np.flatnonzero(kept)
-        spelling = old.array("name.spelling")[pages]
-        apart = zip(pages.tolist(), (spelling == APART).tolist(), strict=True)
-        shown = [old.address(page) if is_apart else None for page, is_apart in apart]
-        orders = (spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
-        order, keys = np.where(has_record[kept], *orders), key_array(*old.names.keys(first, count), kept)
-        spill.names.put(f"old-{first}", key=keys, order=order, tag=own[kept], shown=shown)
+        pages, keys = first + np.arange(count), old.names.keys(first, count)
+        put_names(old, spill, f"old-{first}", pages, keys, own, leads >= 0)
         number = spill.reserve(len(targets))
         spill.again += len(targets) - distinct
-        records = RecordColumns(
-            # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
-            tag=np.where(has_record, own, np.uint64(0)),
-            kind=((kind & PAGE_KINDS) | STORED | np.where(lead > 0, ALIAS_ONLY, 0)).astype(np.uint8),
-            alias=lead,
-            captured=part("page.captured"),
-            status=part("page.status"),
-            language=part("page.language"),
-            first_link=starts,
-        )
+        records = stored_records(own, lead, starts, part)
         columns = {name: pa.array(column.between(first, count), pa.string()) for name, column in texts.items()}
         spill.put(number, records, LinkColumns(targets, weight, pack_all(links.blocks + 1, links.flags)), columns)
         progress("reading the old store", distinct, len(old.links))

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.build import derive
-from cocite.graph.build.commit import Columns, encoded_lists, encoded_names, out_arrays
+from cocite.graph.build.commit import Columns, columns_with_texts, encoded_lists, encoded_names, out_arrays
+from cocite.graph.build.commit_derived import entry_points
 from cocite.graph.build.spill import RECORD_TEXTS
-from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in
+from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in, text_rows
 from cocite.graph.generation import MemoryWriter
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter, text_column
@@ -74,9 +74,7 @@ def _lists(graph: Graph, layers: list[Layer]) -> Columns:
     columns = out_arrays(base, out, graph.links.read_pages(out))
     starts, sources, _ = graph.links.read_some(graph.into, into, attributes=False)
     columns |= encoded_lists(base, "in", into, starts, sources, np.zeros(0, np.uint32))
-    long = out[graph.out_degree[out] > derive.LONG_LIST_LINKS].astype(np.uint32)
-    if len(long):
-        columns |= dict(derive.entry_points_of("out", graph.out, long))
+    columns |= entry_points(graph, out.astype(np.uint32))
     for kind in ("best", "sample"):
         rows = {page: graph.links.stored(kind, page) for page in _union(layers, f"{kind}.page").tolist()}
         kept = {page: row for page, row in rows.items() if row is not None}
@@ -99,11 +97,6 @@ def _tables(graph: Graph, layers: list[Layer]) -> Columns:
 def _texts(graph: Graph, layers: list[Layer]) -> Columns:
     writer, columns = MemoryWriter(), {"record.page": _union(layers, "record.page").astype(np.uint32)}
     for name in (*RECORD_TEXTS, "shown"):
-        column, made = text_column(graph.arrays, name), TextWriter(writer, name)
-        for page in _union(layers, "fact.page" if name == "shown" else "record.page").tolist():
-            if text := column[page]:
-                made.append(page, text.encode())
-        made.close()
-    every = writer.all()
-    with_texts = {name for name in (*RECORD_TEXTS, "shown") if len(every[f"{name}.pages"])}
-    return columns | {name: values for name, values in every.items() if name.partition(".")[0] in with_texts}
+        column = text_column(graph.arrays, name)
+        TextWriter.write(writer, name, ((page, column[page]) for page in _union(layers, text_rows(name)).tolist()))
+    return columns | columns_with_texts(writer, (*RECORD_TEXTS, "shown"))

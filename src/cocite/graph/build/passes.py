@@ -221,7 +221,10 @@ class Passes:
         if captures is not None:
             history = captures.write(writer, progress)
             writer.close()
-            self._report_dates(captures)
+            if captures.future:
+                self.report.skip("capture date in the future, kept as it is", "", captures.future)
+            if captures.undated:
+                self.report.read["captures without a date, which count as the oldest"] += captures.undated
             self.note_seconds("captures")
         return self._manifest(numbered.pages, int(out.degree.sum(dtype=np.int64)), described, sites, history)
 
@@ -272,12 +275,6 @@ class Passes:
         if source.kind == "folder":
             entry["files"] = dict(Counter(kind for file in walk_files(Path(path)) if (kind := kind_of(file))))
         return entry
-
-    def _report_dates(self, captures: CaptureWriter) -> None:
-        if captures.future:
-            self.report.skip("capture date in the future, kept as it is", "", captures.future)
-        if captures.undated:
-            self.report.read["captures without a date, which count as the oldest"] += captures.undated
 
     def _manifest(
         self, pages: int, links: int, sources: list[dict[str, Any]], sites: Sites, history: dict[str, Any]

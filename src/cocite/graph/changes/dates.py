@@ -23,19 +23,14 @@ BUILD_BYTES = 1 << 30  # memory for building one, roughly
 _one_at_a_time = threading.Lock()
 
 
-def needs_history(path: Path) -> BadParameter:
-    """The error for a store that keeps only the newest captures."""
-    return BadParameter(
-        f"as_of needs a store with history, and {path} keeps only the newest capture of each page: "
-        "build one with cocite build SOURCE... --history -o STORE"
-    )
-
-
 def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
     """The history of a store, and the newest day of captures up to a moment; raises BadParameter."""
     history = history_of(graph)
     if history is None:
-        raise needs_history(graph.path)
+        raise BadParameter(
+            f"as_of needs a store with history, and {graph.path} keeps only the newest capture of each page: "
+            "build one with cocite build SOURCE... --history -o STORE"
+        )
     return history, history.day_index(seconds)
 
 
@@ -45,27 +40,23 @@ def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_pr
     path = folder / f"{graph.manifest['id']}-{history.dates[index - 1]}"
     if graph.path == IN_MEMORY:
         return _build(history, index, None, progress)
-    if (path / "CURRENT").exists():
-        with suppress(BadStore):  # removed meanwhile, or damaged: built anew
-            return _opened(path)
+    with suppress(BadStore):  # there is none, or it is removed meanwhile, or damaged: built anew
+        return _opened(path)
     with _one_at_a_time:
         try:
             with only_one(graph, DATES, "a date in the past"):
-                if not (path / "CURRENT").exists() or not _is_whole(path):
-                    folder.mkdir(exist_ok=True)
-                    _build(history, index, path, progress)
-                    _forget_old(folder, path)
+                with suppress(BadStore):
+                    return _opened(path)
+                folder.mkdir(exist_ok=True)
+                _build(history, index, path, progress)
+                others = [each for each in kept_dates(folder) if each != path]  # those not used for longest go
+                others.sort(key=lambda each: each.stat().st_mtime)
+                remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])
                 return _opened(path)
         except (BadStore, OSError) as error:
             if os.access(graph.path, os.W_OK) and not isinstance(error, OSError):
                 raise
             return _build(history, index, None, progress)
-
-
-def _is_whole(path: Path) -> bool:
-    with suppress(BadStore):
-        return bool(Graph(path))
-    return False
 
 
 def _opened(path: Path) -> Graph:
@@ -100,9 +91,3 @@ def _platforms(graph: Graph) -> Path | None:
         if file.is_file() and digest(file.read_bytes()) == graph.manifest["platforms"]:
             return file
     raise BadStore(f"{graph.path} was built with its own table of platforms, which is gone: restore it, or build again")
-
-
-def _forget_old(folder: Path, keep: Path) -> None:
-    """Remove the dates that were not used for longest."""
-    others = sorted((each for each in kept_dates(folder) if each != keep), key=lambda each: each.stat().st_mtime)
-    remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])

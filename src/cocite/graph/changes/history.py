@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadParameter, CociteError
-from cocite.graph.arrays import TEXT_PARTS, rows_of
+from cocite.errors import BadParameter
+from cocite.graph.arrays import TEXT_PARTS, places_of, rows_of
 from cocite.graph.huffman import Code
 from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
 from cocite.graph.store import Graph
@@ -101,13 +101,14 @@ class CaptureHistory:
         return np.flatnonzero(~self.extra).astype(np.uint32)
 
     @cached_property
-    def _names(self) -> Mapping[str, NDArray[Any]]:
+    def extra_names(self) -> Mapping[str, NDArray[Any]]:
+        """The arrays of their names."""
         return {name: self._arrays[f"history.{name}"] for name in NAME_ARRAYS}
 
     def extra_keys(self, first: int, count: int) -> Keys:
         """The keys of some of the pages that only older captures have."""
         try:
-            return read_keys(coded_names(self._names), first, count)
+            return read_keys(coded_names(self.extra_names), first, count)
         except (ValueError, IndexError) as error:
             raise self._arrays.damaged() from error
 
@@ -115,9 +116,9 @@ class CaptureHistory:
         """Pages that were spelled in several ways: page, index of the first day, and order of each, and some texts."""
         pages, days, orders = (self._arrays[f"history.spelling.{part}"] for part in ("page", "day", "order"))
         if not len(pages) == len(days) == len(orders) or int(pages.max(initial=0)) >= self.pages:
-            raise self.damaged()
+            raise self._arrays.damaged()
         if int(days.max(initial=0)) >= len(self.days):
-            raise self.damaged()
+            raise self._arrays.damaged()
         column = {f"spelling.{part}": self._arrays[f"history.spelling.{part}"] for part in TEXT_PARTS}
         return (
             pages,
@@ -142,15 +143,6 @@ class CaptureHistory:
                 return True
         return False
 
-    @property
-    def extra_spelling(self) -> NDArray[np.uint8]:
-        """How the addresses of these pages are shown."""
-        return self._names["name.spelling"]
-
-    def extra_shown(self) -> TextColumn:
-        """The addresses of those whose spelling flags can't give."""
-        return TextColumn(self._names, "shown")
-
     @cached_property
     def _coded(self) -> CodedHistory:
         lengths = self._arrays["history.code"]
@@ -169,9 +161,9 @@ class CaptureHistory:
         bits = len(self._arrays["history.words"]) << 6
         limits = zip((starts, firsts, links), (bits, self.count, self.links), strict=True)
         if any(len(each) != chunks or int(each.max(initial=0)) > limit for each, limit in limits):
-            raise self.damaged()
+            raise self._arrays.damaged()
         if self.longest > min(self.links, bits + len(self.graph.links)):  # a link is copied, or takes a bit
-            raise self.damaged()
+            raise self._arrays.damaged()
         for chunk in range(chunks):
             low = chunk * CHUNK_PAGES
             references = store_links(self.graph, self.number, low, min(CHUNK_PAGES, self.pages - low), len(self.days))
@@ -185,12 +177,12 @@ class CaptureHistory:
         given = self._coded, np.int64(position), references, self.pages, until
         count, links, total, end = read_captures(*given, out, rows)
         if end < 0 or total > self.count or links > self.links:
-            raise self.damaged()
+            raise self._arrays.damaged()
         out, rows = empty_captures(count, links), np.zeros((count, 3), np.int64)
         read_captures(*given, out, rows)
         out.first[count] = links
         if int(out.day.max(initial=0)) >= len(self.days):
-            raise self.damaged()
+            raise self._arrays.damaged()
         return out, rows
 
     def text_column(self, name: str) -> "HistoryTexts | None":
@@ -206,15 +198,10 @@ class CaptureHistory:
         weights = self._arrays["history.weight"]
         if not len(weights):
             return np.zeros(0, np.float32)
-        sizes = np.diff(rows.captures.first)
-        at = np.repeat(rows.first_link - rows.captures.first[:-1], sizes) + np.arange(int(sizes.sum()))
+        at = places_of(rows.first_link, np.diff(rows.captures.first))
         if int(at.max(initial=0)) >= len(weights):
-            raise self.damaged()
+            raise self._arrays.damaged()
         return weights[at].astype(np.float32)
-
-    def damaged(self) -> CociteError:
-        """The error for captures that can't be read."""
-        return self._arrays.damaged()
 
 
 class HistoryTexts:

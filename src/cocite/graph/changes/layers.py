@@ -11,14 +11,13 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, TYPE_OF, Arrays, changed_small_arrays
+from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, changed_small_arrays, read_only
 from cocite.graph.generation import (
     LAYER_HEADER_BYTES,
     LAYER_MAGIC,
@@ -73,7 +72,11 @@ class Layer:
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays, with the file, whose bytes are not those that were written."""
         for name in changed_arrays(self.arrays, self.manifest["arrays"], progress, pool):
-            yield f"{name} in {self.file.name if self.file else 'a layer'}"
+            yield self.place_of(name)
+
+    def place_of(self, name: str) -> str:
+        """An array of the layer, for a message."""
+        return f"{name} in {self.file.name if self.file else 'a layer'}"
 
     @classmethod
     def open(cls, store: Path, name: LayerName) -> Self:
@@ -160,10 +163,10 @@ class LayeredArrays(Arrays):
         states = [state for layer in layers for state in (*layer.manifest.get("states", ()), layer.manifest["id"])]
         self.ids = frozenset({base.manifest["id"], *states})
         self.stored_parents = dict.fromkeys(("best", "sample"), 0)
+        self._word_places: dict[str, list[int]] = {}  # where the words of each part begin, by direction
 
     @property
     def base(self) -> Arrays:
-        """The arrays without layers."""
         return self._base
 
     def __missing__(self, name: str) -> Values:
@@ -184,7 +187,8 @@ class LayeredArrays(Arrays):
         if name in ("out.degree", "in.degree"):
             return self._grown(name, f"{kind}.page")
         if name in ("out.words", "in.words"):
-            return self._joined(name)[0]
+            values, self._word_places[kind] = self._joined(name)
+            return values
         if name in ("host.page", "host.domain", "site.page"):
             return np.concatenate([self.base[name], *(layer[name] for layer in self.layers)])
         if name in ("removed", "removed.digest"):
@@ -192,14 +196,14 @@ class LayeredArrays(Arrays):
                 (each[name] for each in reversed(self.layers) if "removed" in each.arrays), self.base[name]
             ).copy()
         if kind in PAGE_TABLES:
-            merged = self._table(kind)
-            return merged.page if part == "page" else merged.columns[PAGE_TABLES[kind].index(part)]
+            return self._table(kind, part)
         if kind in ("best", "sample"):
             return self._stored(kind, part)
         if name.startswith(("out.long", "out.skip")):
             return self._long(name)
         if kind in TEXT_COLUMNS and part == "pages":
-            return self._text_pages(kind)
+            tables = [PageTable(each[name], ()) for each in self.parts]
+            return self._merge(tables, [layer[text_rows(kind)] for layer in self.layers]).page.copy()
         return self.base[name].view()
 
     def layer_of(self, page: int) -> Layer:
@@ -231,7 +235,8 @@ class LayeredArrays(Arrays):
 
     def moved(self, direction: str) -> NDArray[np.uint64]:
         """Where the lists of layers are: bits of pages, each word with the place of its rows, and the rows."""
-        places = self._joined_places(f"{direction}.words")
+        self[f"{direction}.words"]  # puts the layers' words in their places
+        places = self._word_places[direction]
         words = (self.pages >> 6) + 1
         bits = np.zeros(2 * words, np.uint64)
         rows = sum(int(mark_moved(bits, layer[f"{direction}.page"])) for layer in self.layers)
@@ -242,20 +247,13 @@ class LayeredArrays(Arrays):
         moved.flags.writeable = False
         return moved
 
-    def _joined_places(self, name: str) -> list[int]:
-        dtype, places, end = TYPE_OF[name], [], 0
-        for part in (self._base_part(name), *(layer.part(name) for layer in self.layers)):
-            places.append(end // dtype.itemsize)
-            end = _aligned(end + part.size, GRAIN_BYTES)
-        return places
-
     # Tables
 
     def _newest(self, keys: list[Pages], covered: list[Pages]) -> list[NDArray[np.bool_]]:
-        """Which rows of each table, oldest first, no later one replaces: `covered` are the pages that each decides."""
+        """Which rows of each table, oldest first, no later one replaces: `covered` are the pages that layers decide."""
         kept = []
         for number, pages in enumerate(keys):
-            later = [each for each in covered[number + 1 :] if len(each)]
+            later = [each for each in covered[number:] if len(each)]
             mask = np.ones(len(pages), np.bool_)
             if later and len(pages):
                 gone = np.unique(np.concatenate(later))
@@ -271,7 +269,7 @@ class LayeredArrays(Arrays):
 
     def _merge(self, tables: list[PageTable], covered: list[Pages]) -> PageTable:
         """Rows of several tables by page; the newest that decides about a page has its rows."""
-        if not any(len(each) for each in covered[1:]) and not any(len(table.page) for table in tables[1:]):
+        if not any(map(len, covered)) and not any(len(table.page) for table in tables[1:]):
             return tables[0]
         kept = self._newest([table.page for table in tables], covered)
         base, *more = (
@@ -287,40 +285,33 @@ class LayeredArrays(Arrays):
         )
         return PageTable(np.insert(base.page, at, pages[order]), columns)
 
-    @cached_property
-    def _tables(self) -> dict[str, PageTable]:
-        return {}
-
-    def _table(self, kind: str) -> PageTable:
-        if kind not in self._tables:
-            names = PAGE_TABLES[kind]
-            tables = [PageTable(each[f"{kind}.page"], tuple(each[f"{kind}.{n}"] for n in names)) for each in self._all]
-            covered = [layer["out.page" if kind == "repeat" else f"{kind}.page"] for layer in self.layers]
-            merged = self._merge(tables, [np.zeros(0, np.uint32), *covered])
-            if kind != "repeat" and (merged.columns[0] == NONE).any():
-                there = merged.columns[0] != NONE
-                merged = PageTable(merged.page[there], (merged.columns[0][there],))
-            self._tables[kind] = PageTable(_fixed(merged.page), tuple(map(_fixed, merged.columns)))
-        return self._tables[kind]
-
-    @property
-    def _all(self) -> list[Arrays | Layer]:
-        return [self.base, *self.layers]
+    def _table(self, kind: str, part: str) -> Values:
+        """A table whose rows are merged."""
+        names = PAGE_TABLES[kind]
+        tables = [PageTable(each[f"{kind}.page"], tuple(each[f"{kind}.{n}"] for n in names)) for each in self.parts]
+        covered = [layer["out.page" if kind == "repeat" else f"{kind}.page"] for layer in self.layers]
+        pages, columns = self._merge(tables, covered)
+        if kind != "repeat" and (columns[0] == NONE).any():
+            there = columns[0] != NONE
+            pages, columns = pages[there], (columns[0][there],)
+        for name, values in zip(("page", *names), (pages, *columns), strict=True):
+            self.setdefault(f"{kind}.{name}", read_only(values))
+        return self[f"{kind}.{part}"]
 
     def _stored(self, kind: str, part: str) -> Values:
         """`best` and `sample`: the pages, where each row begins, and all rows."""
         parents, places = self._joined(f"{kind}.parent")
-        counts = [len(each[f"{kind}.parent"]) // max(1, len(each[f"{kind}.page"])) for each in self._all]
+        counts = [len(each[f"{kind}.parent"]) // max(1, len(each[f"{kind}.page"])) for each in self.parts]
         self.stored_parents[kind] = max(counts)
         tables = [
             PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
-            for each, place, count in zip(self._all, places, counts, strict=True)
+            for each, place, count in zip(self.parts, places, counts, strict=True)
         ]
         covered = [np.union1d(layer["in.page"], layer[f"{kind}.page"]) for layer in self.layers]
-        merged = self._merge(tables, [np.zeros(0, np.uint32), *covered])
-        self.setdefault(f"{kind}.page", _fixed(merged.page))
-        self.setdefault(f"{kind}.first", _fixed(merged.columns[0].astype(np.uint64)))
-        self.setdefault(f"{kind}.parent", _fixed(parents))
+        merged = self._merge(tables, covered)
+        self.setdefault(f"{kind}.page", read_only(merged.page))
+        self.setdefault(f"{kind}.first", read_only(merged.columns[0].astype(np.uint64)))
+        self.setdefault(f"{kind}.parent", read_only(parents))
         return self[f"{kind}.{part}"]
 
     def _long(self, name: str) -> Values:
@@ -328,31 +319,17 @@ class LayeredArrays(Arrays):
         for names, first in zip(ENTRY_POINTS, ("out.long.first", "out.long.link"), strict=True):
             made = [self._joined(each) for each in names]
             for each, (values, _) in zip(names, made, strict=True):
-                self.setdefault(each, _fixed(values))
+                self.setdefault(each, read_only(values))
             tables = [
                 PageTable(each["out.long.page"], (each[first][: len(each["out.long.page"])].astype(np.int64) + place,))
-                for each, place in zip(self._all, made[0][1], strict=True)
+                for each, place in zip(self.parts, made[0][1], strict=True)
             ]
-            merged = self._merge(tables, [np.zeros(0, np.uint32), *(layer["out.page"] for layer in self.layers)])
-            self.setdefault("out.long.page", _fixed(merged.page))
-            self.setdefault(first, _fixed(merged.columns[0].astype(np.uint64)))
+            merged = self._merge(tables, [layer["out.page"] for layer in self.layers])
+            self.setdefault("out.long.page", read_only(merged.page))
+            self.setdefault(first, read_only(merged.columns[0].astype(np.uint64)))
         return self[name] if name in self else empty_array(TYPE_OF[name])
 
     # Texts and names
-
-    def text_rows(self, column: str) -> str:
-        """The array of a layer that lists the pages whose texts of a column it decides."""
-        return "fact.page" if column == "shown" else "record.page"
-
-    def _text_pages(self, column: str) -> Values:
-        tables = [PageTable(each[f"{column}.pages"], ()) for each in self._all]
-        covered = [layer[self.text_rows(column)] for layer in self.layers]
-        return self._merge(tables, [np.zeros(0, np.uint32), *covered]).page.copy()
-
-    def text_parts(self, column: str, layer: int | None) -> dict[str, Values]:
-        """The arrays of a column in the base, or in a layer."""
-        source = self.base if layer is None else self.layers[layer]
-        return {f"{column}.{part}": source[f"{column}.{part}"] for part in TEXT_PARTS}
 
     def order_of_new(self, key: Callable[[int], bytes]) -> NDArray[np.uint64]:
         """The address keys of new pages: the pages of the base before each, then its rank among those at one place."""
@@ -376,28 +353,26 @@ class LayeredArrays(Arrays):
         return found
 
 
+def text_rows(column: str) -> str:
+    """The array of a layer that lists the pages whose texts of a column it decides."""
+    return "fact.page" if column == "shown" else "record.page"
+
+
 def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
     """The layers that came after an older state of a store, by its id; None if the store was built anew since."""
     if state not in arrays.ids:
         return None
-    layers = arrays.layers if isinstance(arrays, LayeredArrays) else []
-    for at, layer in enumerate(layers):
+    for at, layer in enumerate(arrays.layers):
         if state == layer.manifest["id"]:
-            return layers[at + 1 :]
+            return arrays.layers[at + 1 :]
         if state in layer.manifest.get("states", ()):  # a state within a layer that was merged counts as before it
-            return layers[at:]
-    return layers
+            return arrays.layers[at:]
+    return arrays.layers
 
 
 def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
     """The pages that some layers list in arrays such as `record.page`, ascending."""
     return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
-
-
-def _fixed(values: Values) -> Values:
-    values = np.ascontiguousarray(values)
-    values.flags.writeable = False
-    return values
 
 
 def check_lengths(layer: Layer, base: Arrays) -> list[str]:

@@ -88,38 +88,8 @@ def hash_keys(data, offsets, fingerprints):
         fingerprints[i] = xxh64(data, offsets[i], offsets[i + 1], FINGERPRINT_SEED)
 
 
-def fingerprint_of(key: bytes, seed: int = FINGERPRINT_SEED) -> int:
-    """XXH64 of one key without compilation, in 10 µs."""
-    mask = 0xFFFFFFFFFFFFFFFF
-    p1, p2, p3, p4, p5 = (int(prime) for prime in (_P1, _P2, _P3, _P4, _P5))
-
-    def rotate(value: int, bits: int) -> int:
-        value &= mask
-        return (value << bits | value >> (64 - bits)) & mask
-
-    def enter(state: int, word: int) -> int:
-        return rotate(state + word * p2, 31) * p1 & mask
-
-    blocks = len(key) // 32
-    words = np.frombuffer(key, "<u8", len(key) // 8).tolist()
-    total = seed + p5
-    if blocks:
-        states = [seed + p1 + p2, seed + p2, seed, seed - p1]
-        for at in range(4 * blocks):
-            states[at % 4] = enter(states[at % 4], words[at])
-        total = sum(rotate(state, bits) for state, bits in zip(states, (1, 7, 12, 18), strict=True))
-        for state in states:
-            total = (total ^ enter(0, state)) * p1 + p4 & mask
-    total += len(key)
-    for word in words[4 * blocks :]:
-        total = rotate(total ^ enter(0, word), 27) * p1 + p4
-    rest = key[8 * len(words) :]
-    if len(rest) >= 4:
-        total = rotate(total ^ int.from_bytes(rest[:4], "little") * p1, 23) * p2 + p3
-        rest = rest[4:]
-    for byte in rest:
-        total = rotate(total ^ byte * p5, 11) * p1
-    total &= mask
-    total = (total ^ total >> 33) * p2 & mask
-    total = (total ^ total >> 29) * p3 & mask
-    return total ^ total >> 32
+def fingerprint_of(key: bytes) -> int:
+    """XXH64 of one key."""
+    found = np.empty(1, np.uint64)
+    hash_keys(np.frombuffer(key, np.uint8), np.array([0, len(key)]), found)
+    return int(found[0])

@@ -109,7 +109,7 @@ def search_for(web: Web, query: str, k: int = 10) -> Answers:
 
 def suggestions_for(web: Web, text: str, k: int) -> Answers:
     """The k likeliest pages for a text that is being typed: the page at this address, longer addresses, words."""
-    from cocite.graph.nearest import most_cited_beginning
+    from cocite.graph.nearest import most_cited
     from cocite.kernels.jit import stopwatch
     from cocite.pages.address import parse_query
     from cocite.results.ask import about_store
@@ -121,7 +121,7 @@ def suggestions_for(web: Web, text: str, k: int) -> Answers:
             page, canonical = graph.get(text), parse_query(text).canonical
             found |= {} if page is None else {page: None}
             if page is not None or "/" in text.rpartition("://")[2]:
-                found |= dict.fromkeys(most_cited_beginning(graph.names, canonical, k))
+                found |= dict.fromkeys(most_cited(graph.names, graph.names.pages_beginning(canonical), canonical, k))
         except BadAddress:
             pass
         if len(found) < k:

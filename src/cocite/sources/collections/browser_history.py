@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cocite.errors import BadSource
+from cocite.sources.json_items import as_text
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport, expect_some
 
@@ -102,7 +103,7 @@ def _pages(path: Path, report: ReadReport) -> Iterator[Page]:
             if targets and targets[-1][0] and all(is_redirect for _, is_redirect in targets):
                 yield Page(url, redirect=targets[-1][0])
                 continue
-            page = Page(url, title=_title(title), captured=_date(seconds))
+            page = Page(url, title=" ".join(as_text(title).split())[:MAX_TITLE], captured=_date(seconds))
             page.links = [Link(there) for there, is_redirect in targets if there and not is_redirect]
             report.read["clicks"] += len(page.links)
             yield page
@@ -115,10 +116,6 @@ def _address(database: sqlite3.Connection, question: str, number: object) -> str
 
 def _is_web(url: object) -> bool:
     return isinstance(url, str) and url[:8].lower().startswith(("http://", "https://"))
-
-
-def _title(title: object) -> str:
-    return " ".join(title.split())[:MAX_TITLE] if isinstance(title, str) else ""
 
 
 def _date(seconds: object) -> str:

@@ -31,14 +31,10 @@ _WEB_SCHEME = re.compile(r"\s*(?:https?:|//)", re.IGNORECASE)
 _BLANKS = re.compile(r"[\x00-\x20]++")
 
 
-def _without_line_breaks(blanks: re.Match[str]) -> str:
-    """Browsers remove line breaks and tabs from addresses; with them goes the white space around them."""
-    return "" if any(mark in blanks[0] for mark in "\n\r\t") else blanks[0]
-
-
 def web_link(page: str, href: str) -> str | None:
     """Return the absolute address of a link on a page, or None if it does not lead to another web page."""
-    href = _BLANKS.sub(_without_line_breaks, href).strip()
+    # Browsers remove line breaks and tabs from addresses; with them goes the white space around them.
+    href = _BLANKS.sub(lambda blanks: "" if set(blanks[0]) & {*"\n\r\t"} else blanks[0], href).strip()
     if not href or href[0] == "#":
         return None
     absolute = href

@@ -68,7 +68,8 @@ def split(text: str) -> list[Block] | None:
             if heading := _HEADING.match(content):
                 end()
                 offsets.clear()
-                blocks.append((len(heading[1]), _without_closing(heading[2])))
+                shorter = heading[2].rstrip("#")  # these may end the heading, after a space
+                blocks.append((len(heading[1]), shorter if shorter[-1:] in ("", " ", "\t") else heading[2]))
                 continue
             if opening := _FENCE.fullmatch(content):
                 end()
@@ -104,12 +105,6 @@ def split(text: str) -> list[Block] | None:
         open_lines.append(content[item.end() :])
     end()
     return None if any(len(content) > MAX_BLOCK for _, content in blocks) else blocks
-
-
-def _without_closing(heading: str) -> str:
-    """A heading without the # that may end it, after a space."""
-    text = heading.rstrip("#")
-    return text if text[-1:] in ("", " ", "\t") else heading
 
 
 def _indent(line: str) -> int:

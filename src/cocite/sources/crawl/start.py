@@ -89,14 +89,8 @@ def crawl(seeds: list[str], report: ReadReport, notes: CrawlNotes | None = None,
     """
     if find_spec("scrapy") is None:
         raise BadSource('Crawling needs Scrapy: pip install "cocite[crawl]"')
-    return _pages(CrawlJob(_checked_seeds(seeds, report), **options), report, notes or CrawlNotes())
-
-
-def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
-    """Return the seeds as web addresses. A bare `example.org/list` gets http."""
     checked: dict[str, None] = {}
-    for seed in seeds:
-        seed = seed.strip()
+    for seed in map(str.strip, seeds):  # a bare `example.org/list` gets http
         address = web_address(seed if _SCHEME.match(seed) else f"http://{seed}")
         if address is None:
             report.skip("seed that is not a web address", seed)
@@ -104,7 +98,7 @@ def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
             checked[address] = None
     if not checked:
         raise BadSource("Nothing to crawl: give at least one http or https address")
-    return list(checked)
+    return _pages(CrawlJob(list(checked), **options), report, notes or CrawlNotes())
 
 
 def _pages(job: CrawlJob, report: ReadReport, notes: CrawlNotes) -> Iterator[Page]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from cocite.errors import BadParameter, BadSource
@@ -71,7 +71,9 @@ def recipes() -> dict[str, Recipe]:
     text = resources.files("cocite.sources.download").joinpath("recipes.toml").read_text("utf-8")
     found = {}
     for name, fields in tomllib.loads(text).items():
-        given = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()
+        }
         found[name] = Recipe(name=name, try_=given.pop("try"), **given)
     return found
 

@@ -80,7 +80,11 @@ def layout(head: bytes, name: str = "the file", strict: bool = False) -> Layout:
 
     With `strict`, nearly all lines must have the same number of columns, unlike prose, and `looks` is set.
     """
-    lines, comments = _data_lines(head)
+    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in head_lines(head) if line.strip()]
+    lines = [text for text in texts if not text.lstrip().startswith(COMMENTS)]
+    # Where every line begins with such a mark, as with hashtags, these are not comments.
+    comments = bool(lines) or not any("\t" in text for text in texts)
+    lines = lines if comments else texts
     if not lines:
         raise BadSource(f"{name} has no links: an edge list has a source and a target on every line")
     delimiter = _delimiter(lines, MIN_SHARE) or _delimiter(lines, LOW_SHARE)
@@ -122,15 +126,6 @@ def are_named(names: Sequence[str]) -> bool:
 def _first(pattern: re.Pattern[str], names: Sequence[str]) -> int | None:
     simple = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in names)
     return next((i for i, name in enumerate(simple) if pattern.fullmatch(name)), None)
-
-
-def _data_lines(head: bytes) -> tuple[list[str], bool]:
-    """Return up to a thousand complete lines without comments, and whether the file may have comments."""
-    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in head_lines(head) if line.strip()]
-    data = [text for text in texts if not text.lstrip().startswith(COMMENTS)]
-    # Where every line begins with such a mark, as with hashtags, these are not comments.
-    comments = bool(data) or not any("\t" in text for text in texts)
-    return (data if comments else texts), comments
 
 
 def _delimiter(lines: list[str], share: float) -> str | None:

@@ -88,7 +88,10 @@ def _read_by_path(folder: Path, files: Sequence[Path], report: ReadReport, text:
     """Yield pages under the addresses that they declare, or else under their paths. Links between them follow."""
     places = {address_under(_FOLDER, folder, _plain(file)): file for file in files}
     declared = {place: _declared(file, place) for place, file in places.items()}
-    own = {place: declared[place] or "name:" + _path_name(folder, file) for place, file in places.items()}
+    own = dict(declared)
+    for place, file in places.items():
+        name = f"{folder.resolve().name}/{_plain(file).relative_to(folder).as_posix()}"
+        own[place] = own[place] or "name:" + name.encode("utf-8", "replace").decode()
     for place, file in places.items():
         for page in _read(file, declared[place] or place, report, text):
             if not declared[place]:
@@ -104,12 +107,6 @@ def _read_by_path(folder: Path, files: Sequence[Path], report: ReadReport, text:
 
 def _plain(file: Path) -> Path:
     return file.with_name(_COMPRESSED.sub("", file.name))
-
-
-def _path_name(folder: Path, file: Path) -> str:
-    """Return the path of a file, from its folder on, as a name."""
-    name = _plain(file).relative_to(folder).as_posix()
-    return f"{folder.resolve().name}/{name}".encode("utf-8", "replace").decode()
 
 
 def _declared(file: Path, place: str) -> str:

@@ -23,17 +23,16 @@ _ESCAPED = rf"<!--(?:-*+>|(?:[^<\-]++|-(?!->)|<(?!/?script{_ENDS_NAME})|{_DOUBLE
 _SCRIPT = rf"script(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|{_ESCAPED}|<(?!/script{_ENDS_NAME}|!--))*+"
 
 
-def _raw(name: str) -> str:
-    """Return the pattern of an element without tags inside: everything up to its own end tag."""
-    return rf"{name}(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|<(?!/{name}{_ENDS_NAME}))*+"
-
-
 # Browsers ignore links in a <select>, and its options are not text. It ends where one of these begins, closed or not.
 _ENDS_SELECT = rf"/?(?:select|input|textarea|form|table|tr|td|div|p|a){_ENDS_NAME}"
 _SELECT = rf"select(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|<(?!{_ENDS_SELECT}))*+"
 
 _RAW_NAMES = ("style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
-_RAW_ELEMENTS = "|".join([_SCRIPT, _SELECT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
+# An element without tags inside: everything up to its own end tag.
+_RAW_PATTERNS = (
+    rf"{name}(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|<(?!/{name}{_ENDS_NAME}))*+" for name in _RAW_NAMES
+)
+_RAW_ELEMENTS = "|".join([_SCRIPT, _SELECT, *_RAW_PATTERNS, rf"plaintext(?={_ENDS_NAME}).*+"])
 _RAW = rf"(?=[sS][cCeEtT]|[tT][eEiI]|[xX][mM]|[iI][fF]|[nN][oO]|[pP][lL])(?i:{_RAW_ELEMENTS})"  # <td>, <tr> fail here
 _TAG = rf"(/?+[a-zA-Z][^\t\n\f\r />]*+)(?:>|({_ATTRIBUTES}){_TAG_END})"
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>)?+)"
@@ -95,14 +94,9 @@ def attributes(source: str) -> dict[str, str]:
 
 def attribute_text(value: str) -> str:
     """Resolve the character references of an attribute value, where `?a=1&copy=2` keeps its `&copy`."""
-    return _ATTRIBUTE_REFERENCE.sub(_resolve, value)
-
-
-def _resolve(match: re.Match[str]) -> str:
-    reference = match[0]
-    if reference[1] == "#" or reference[1:] in html5:
-        return unescape(reference)
-    return reference
+    return _ATTRIBUTE_REFERENCE.sub(
+        lambda found: unescape(found[0]) if found[0][1] == "#" or found[0][1:] in html5 else found[0], value
+    )
 
 
 _RAW_OPENING = re.compile(rf"[a-zA-Z]++{_ATTRIBUTES}>")

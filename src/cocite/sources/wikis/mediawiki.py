@@ -240,14 +240,10 @@ class WikiSite:
         if title not in self._known:
             if len(self._known) >= CACHED_TITLES:
                 self._known.clear()
-            self._known[title] = self._target(title)
+            name = title.strip().removeprefix(":")
+            leads_away = _INTERWIKI.match(name) or self.namespace_of(name)
+            self._known[title] = None if leads_away else self.address(name)
         return self._known[title]
-
-    def _target(self, title: str) -> str | None:
-        title = title.strip().removeprefix(":")
-        if _INTERWIKI.match(title) or self.namespace_of(title):
-            return None
-        return self.address(title)
 
     def address(self, title: str) -> str | None:
         """The address of a title in any spelling; None if it isn't one."""
