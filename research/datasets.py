@@ -34,7 +34,7 @@ import pyarrow as pa
 from cocite.errors import BadSource
 from cocite.evaluate.judgements import Judgements, page_of, read_judgements
 from cocite.graph.build.passes import BuildOptions, RecordSource, build
-from cocite.graph.clicks import add_clicks
+from cocite.graph.clicks import add_files
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
@@ -93,7 +93,7 @@ def make(dataset: Dataset, store: Path, progress: Progress = no_progress, search
     if dataset.keywords != PER_PAGE:  # as many as usual are chosen when they are first needed
         KEYWORDS.build(graph, per_page=dataset.keywords, progress=progress)
     if dataset.trails:
-        add_clicks(graph, dataset.trails, report)
+        add_files(graph, [(b"", dataset.trails)], report)
     return graph
 
 

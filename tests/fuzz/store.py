@@ -20,7 +20,7 @@ import numpy as np
 
 from cocite.errors import BadStore, CociteError
 from cocite.graph.check import check
-from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.clicks import open_clicks
 from cocite.graph.generation import digest
 from cocite.graph.store import Graph
 from cocite.related.ranks import rank
@@ -30,6 +30,7 @@ from cocite.words.keywords import KEYWORDS
 from cocite.words.search import SEARCH
 from cocite.words.vectors import VECTORS
 from tests.graph.damage import read_all, reseal, rich_web
+from tests.graph.trails import add_clicks
 from tests.graph.webs import ADDRESSES, make
 
 MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None

@@ -17,13 +17,14 @@ from cocite.errors import BadStore
 from cocite.graph import clicks as clicks_module
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
-from cocite.graph.clicks import Clicks, add_clicks, add_files, open_clicks
+from cocite.graph.clicks import Clicks, add_files, open_clicks
 from cocite.graph.side import write_side
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
 from tests.forged import forged
+from tests.graph.trails import add_clicks
 from tests.graph.webs import examples, extend, make, page
 
 NAMES = [f"https://{letter}.example/" for letter in "abcdef"]

@@ -17,7 +17,7 @@ from cocite.errors import BadStore, UnknownPage
 from cocite.graph.arrays import TEXT_COLUMNS
 from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
-from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.clicks import open_clicks
 from cocite.graph.generation import digest, no_progress, read_current
 from cocite.graph.side import read_side
 from cocite.graph.store import Graph
@@ -27,6 +27,7 @@ from cocite.sources.records import ReadReport
 from cocite.words.keywords import KEYWORDS
 from cocite.words.search import renew_search
 from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
+from tests.graph.trails import add_clicks
 from tests.graph.webs import THOROUGH, extend, make, page, tight
 
 

@@ -17,13 +17,14 @@ from cocite.graph.build.maintain import compact, remove
 from cocite.graph.build.number import look_up_arrays
 from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.check import check, count_twins
-from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
 from cocite.operations.store.check import Check
 from cocite.sources.clicks import Trail
 from cocite.sources.page_records import write_jsonl
 from cocite.sources.records import Page, ReadReport
 from tests.forged import all_forged, forged, hash_of
+from tests.graph.trails import add_clicks
 from tests.graph.webs import extend, make, page
 
 VICTIM, OTHER, LIST = "https://victim.example/", "https://other.example/", "https://list.example/"

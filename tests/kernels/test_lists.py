@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Lists, read_lists, read_one, read_some
+from cocite.kernels.codec.lists import Lists, read_lists, read_many, read_one
 from tests.graph.webs import examples
 from tests.kernels.encoded import lists_of
 from tests.kernels.test_parents import N, webs
@@ -21,7 +21,7 @@ def test_reading_many_lists(targets: list[list[int]], first: int, count: int, ro
     lists = lists_of(targets)
     count = min(count, N - first)
     found, starts = np.zeros(room, np.uint32), np.zeros(count + 1, np.int64)
-    done = read_some(lists, np.arange(first, first + count, dtype=np.uint32), found, NONE, starts)
+    done = read_many(lists, first, count, found, NONE, starts)
     wanted = targets[first : first + done]
     assert [found[starts[i] : starts[i + 1]].tolist() for i in range(done)] == wanted
     if done < count:

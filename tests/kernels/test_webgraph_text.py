@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.kernels.addresses.webgraph_text import mark, number_names, parse_edges, parse_vertices
+from cocite.kernels.addresses.webgraph_text import parse_edges, parse_vertices
 
 
 def edges_of(text: bytes) -> tuple[list[tuple[int, int]], int, int]:
@@ -74,18 +74,3 @@ def test_one_name_a_line() -> None:
     text = b"http://a.example/\nAda Lovelace\n\nhttp://b.example/\n"
     expected = {10: "http://a.example/", 11: "name:Ada Lovelace", 13: "http://b.example/"}
     assert vertices_of(text, numbered=False, number=10) == (expected, 1, 31, 14)
-
-
-def test_names_made_of_numbers() -> None:
-    out, ends = np.empty(200, np.uint8), np.empty(5, np.int64)
-    written = number_names(98, 5, out, ends)
-    assert out[:written].tobytes() == b"name:98name:99name:100name:101name:102"
-    assert ends.tolist() == [7, 14, 22, 30, 38]
-    number_names(0, 1, out, ends)
-    assert out[: ends[0]].tobytes() == b"name:0"
-
-
-def test_marks() -> None:
-    bits = np.zeros(4, np.uint8)
-    mark(bits, np.array([0, 7, 8, 30, 30], np.int64))
-    assert np.flatnonzero(np.unpackbits(bits, bitorder="little")).tolist() == [0, 7, 8, 30]

@@ -15,7 +15,7 @@ import pytest
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
-from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.clicks import open_clicks
 from cocite.graph.generation import digest, new_generation, no_progress, read_current, read_pointer
 from cocite.graph.side import read_side, write_side
 from cocite.graph.store import Graph
@@ -24,6 +24,7 @@ from cocite.snapshot import pointer_of, stamp_of
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Link, Page, ReadReport
 from tests.cli.conftest import LIST, NEWS, run
+from tests.graph.trails import add_clicks
 from tests.graph.webs import extend, files_of, make
 
 OTHER = [Page("https://before.example/", links=[Link("https://news.example/"), Link(LIST)])]

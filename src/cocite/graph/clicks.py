@@ -151,18 +151,14 @@ class Kept(NamedTuple):
     skipped: dict[str, int]  # what could not be used, by reason
 
 
-def add_clicks(graph: Graph, trails: Iterable[Trail], report: ReadReport, anew: bool = False) -> Kept:
-    """Count trails into the clicks of a store; with `anew`, drop what was counted before.
-
-    Where no trail can be used, nothing is changed.
-    """
-    return add_files(graph, [(b"", trails)], report, anew)
-
-
 def add_files(
     graph: Graph, files: Iterable[tuple[bytes, Iterable[Trail]]], report: ReadReport, anew: bool = False
 ) -> Kept:
-    """As `add_clicks`, of files with digests. One that was counted before is skipped, unless its digest is empty."""
+    """Count the trails of files into the clicks of a store; with `anew`, drop what was counted before.
+
+    A file whose digest was counted before is skipped, unless the digest is empty. Without a usable trail, nothing
+    changes.
+    """
     counted = [(content, *_count_trails(graph, trails, report)) for content, trails in files]
     if not any(used for _, _, used in counted):
         return Kept(0, 0.0, 0, dict(report.skipped))

@@ -18,7 +18,7 @@ from cocite.graph.huffman import Code
 from cocite.kernels.build.parents import StoredParents
 from cocite.kernels.codec.attributes import all_blocks, all_flags
 from cocite.kernels.codec.link_codec import link_table
-from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_one, read_some
+from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_many, read_one, read_some
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related.counted_links import OutLists, Repeats
 
@@ -163,17 +163,22 @@ class GraphLinks:
         self, lists: Lists, first: int, count: int, attributes: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
         """(where each starts, links, their attributes if wanted) of the lists of pages [first, first + count)."""
-        return self.read_some(lists, np.arange(first, first + count, dtype=np.uint32), attributes)
+        return self._read(read_many, lists, lists.degree[first : first + count], attributes, first, count)
 
     def read_some(
         self, lists: Lists, pages: NDArray[Any], attributes: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
         """As `read_lists`, of any pages."""
-        total, starts = int(lists.degree[pages].sum(dtype=np.int64)), np.zeros(len(pages) + 1, np.int64)
+        return self._read(read_some, lists, lists.degree[pages], attributes, pages.astype(np.uint32))
+
+    def _read(
+        self, kernel: Callable[..., int], lists: Lists, degrees: NDArray[np.uint32], attributes: bool, *pages: Any
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+        total, starts = int(degrees.sum(dtype=np.int64)), np.zeros(len(degrees) + 1, np.int64)
         if total > len(self):
             raise self._arrays.damaged()
         targets, found = np.empty(total, np.uint32), np.empty(total if attributes else 0, np.uint32)
-        if read_some(lists, pages.astype(np.uint32, copy=False), targets, found, starts) != len(pages):
+        if kernel(lists, *pages, targets, found, starts) != len(degrees):
             raise self._arrays.damaged()
         return starts, targets, found
 

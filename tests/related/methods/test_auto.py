@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import cocite
-from cocite.graph.clicks import add_clicks
 from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.related.methods.auto import PLACE
@@ -18,6 +17,7 @@ from cocite.results.ask import ask, question
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
+from tests.graph.trails import add_clicks
 from tests.graph.webs import make, page
 
 U, S, T, V = (f"https://{name}.example/" for name in "ustv")

@@ -14,11 +14,12 @@ import pytest
 from cocite.errors import BadStore
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
-from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, ReadReport
 from tests.conftest import RUN_LONG
+from tests.graph.trails import add_clicks
 from tests.graph.webs import extend, long_lists, make
 from tests.related.methods.test_layers import LINK_METHODS, LISTS, PAGES, answers, record
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadStore
-from cocite.graph.clicks import add_clicks
 from cocite.graph.store import Graph
 from cocite.related import methods
 from cocite.related.evidence import ByLinks, Listing, SimilarText, Usage
@@ -20,6 +19,7 @@ from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
 from cocite.words.search import SEARCH
+from tests.graph.trails import add_clicks
 from tests.graph.webs import examples, extend, make, page
 
 SITES = {letter: f"https://{letter}.example/" for letter in "abcdefghkj"}

@@ -148,8 +148,7 @@ class CaptureWriter:
         types: dict[str, type[np.generic]] = {"tag": np.uint64, "order": np.uint16, "day": np.uint32}
         plain = pa.table({name: self._scratch.column(f"{SPELLED}.{name}", dtype) for name, dtype in types.items()})
         plain = plain.append_column("shown", pa.array(np.full(len(plain), "", object), pa.string()))
-        names = self._scratch.names(f".{SPELLED}")
-        texts = [table.cast(plain.schema) for name in names if (table := self._scratch.load_table(name)) is not None]
+        texts = [table.cast(plain.schema) for table in self._scratch.tables(f".{SPELLED}")]
         table = pa.concat_tables([plain, *texts]).combine_chunks()
         tag, order, day = (table[name].to_numpy() for name in types)
         at = np.minimum(np.searchsorted(tags[by_tag], tag), len(tags) - 1)

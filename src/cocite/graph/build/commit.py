@@ -128,29 +128,22 @@ class Commit:
 
     def _mentioned(self) -> tuple[Keys, NDArray[np.uint64]]:
         """The names that the new records mention: their keys and tags, each once."""
-        scratch = self.spill.scratch
-        tables = [scratch.load_table(name) for name in scratch.names(".names")]
-        table = (
-            pa.concat_tables([each.select(["key", "tag"]) for each in tables if each is not None]) if tables else None
-        )
-        if table is None or not len(table):
-            return (np.zeros(0, np.uint8), np.zeros(1, np.int64)), np.zeros(0, np.uint64)
+        table = self._new_names()
         tags, first = np.unique(table["tag"].to_numpy(), return_index=True)
-        keys = table["key"].combine_chunks().take(pa.array(first))
-        keys = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
+        keys = table["key"].take(pa.array(first)).cast(pa.large_binary()).combine_chunks()
         return text_buffers(keys), tags
+
+    def _new_names(self) -> pa.Table:
+        return pa.concat_tables([NAME_COLUMNS.empty_table(), *self.spill.scratch.tables(".names")])
 
     def _spellings(self, page_of: dict[int, int]) -> dict[int, tuple[int, str | None]]:
         """How old pages are shown from now on: the best spelling in the store and in any new record."""
-        scratch = self.spill.scratch
-        table = pa.concat_tables(
-            [scratch.load_table(name) for name in scratch.names(".names")] or [NAME_COLUMNS.empty_table()]
-        )
-        rows = table.select(["tag", "order", "shown"]).sort_by([(n, "ascending") for n in ("tag", "order", "shown")])
+        names = ("tag", "order", "shown")
+        rows = self._new_names().select(names).sort_by([(name, "ascending") for name in names])
         tags = rows["tag"].to_numpy()
         first = np.flatnonzero(np.append(True, tags[1:] != tags[:-1])) if len(tags) else np.zeros(0, np.int64)
         first = first[np.isin(tags[first], np.array([*page_of], np.uint64))]
-        chosen = zip(*(rows[name].take(pa.array(first)).to_pylist() for name in ("tag", "order", "shown")), strict=True)
+        chosen = zip(*(rows[name].take(pa.array(first)).to_pylist() for name in names), strict=True)
         return {page_of[tag]: (order & 0xFF, shown) for tag, order, shown in chosen if tag}
 
     def _alias_relatives(self, pages: set[int]) -> set[int]:

@@ -63,7 +63,7 @@ def number_pages(
 def sorted_names(scratch: ScratchSpace, names: list[str], memory: int, threads: int) -> Iterator[Batches]:
     """All names in the order of keys, then of spellings: those of a page follow each other."""
     if scratch.folder is None:
-        table = pa.concat_tables(scratch.load_table(name) for name in names)
+        table = pa.concat_tables(scratch.tables(".names"))
         yield table.sort_by([(column, "ascending") for column in ("key", "order", "shown")]).to_batches(BATCH_NAMES)
         return
     try:

@@ -129,6 +129,10 @@ class ScratchSpace:
             return self._kept.get(name)
         return pq.read_table(self.folder / name) if (self.folder / name).exists() else None
 
+    def tables(self, ending: str) -> list[pa.Table]:
+        """All tables whose names end with a text."""
+        return [self.load_table(name) for name in self.names(ending)]
+
     def names(self, ending: str) -> list[str]:
         """The names of all things that end with a text."""
         names = self._kept if self.folder is None else [file.name for file in self.folder.iterdir()]

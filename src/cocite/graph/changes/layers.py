@@ -11,6 +11,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -83,41 +84,35 @@ class Layer:
         """Open a layer that `CURRENT` names. Raises BadStore with what to do."""
         file = store / name.file
         try:
-            known, verified = _verified(store, name)
-            manifest = verified or read_layer_manifest(store, name)
-            raw = np.memmap(file, np.uint8, "r").view(np.ndarray)
-            arrays = {name: _slice(raw, entry) for name, entry in manifest["arrays"].items()}
-            layer = cls(manifest, arrays, file)
+            about = file.stat() if file.exists() else None
+            marks = (about.st_ino, about.st_size, about.st_mtime_ns) if about else ()
+            manifest = _verified_manifest(store, name, *marks)
+            return cls(manifest, _mapped(file, manifest), file)
         except OSError as error:
             raise cannot_read(file, error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise damaged_layer(file) from error
-        if not verified and (wrong := next(changed_small_arrays(arrays, manifest["arrays"]), "")):
-            raise damaged_layer(file, f" ({wrong} doesn't match its checksum)")
-        _manifests[known] = manifest
-        if len(_manifests) > MAX_KNOWN_LAYERS:
-            _manifests.pop(next(iter(_manifests)))
-        return layer
 
 
-_manifests: dict[tuple[Any, ...], dict[str, Any]] = {}  # of layers that were opened and verified, by their files
+@lru_cache(MAX_KNOWN_LAYERS)  # a commit opens a store several times
+def _verified_manifest(store: Path, name: LayerName, *_marks: int) -> dict[str, Any]:
+    """The manifest of a layer whose file has these marks, and whose smallest arrays are as they were written."""
+    manifest, file = read_layer_manifest(store, name), store / name.file
+    if wrong := next(changed_small_arrays(_mapped(file, manifest), manifest["arrays"]), ""):
+        raise damaged_layer(file, f" ({wrong} doesn't match its checksum)")
+    return manifest
 
 
-def _verified(store: Path, name: LayerName) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
-    """What identifies a layer's file, and its manifest, if it was verified: a commit opens a store several times."""
-    try:
-        about = (store / name.file).stat()
-    except OSError:
-        return (), None
-    known = (str(store), *name, about.st_ino, about.st_size, about.st_mtime_ns)
-    return known, _manifests.get(known)
-
-
-def _slice(raw: NDArray[np.uint8], entry: dict[str, Any]) -> Values:
-    dtype, length, offset = np.dtype(entry["type"]), int(entry["length"]), int(entry["offset"])
-    if offset % 8 or offset < 0 or offset + length * dtype.itemsize > len(raw):
-        raise ValueError("an array outside of the file")
-    return raw[offset : offset + length * dtype.itemsize].view(dtype) if length else empty_array(dtype)
+def _mapped(file: Path, manifest: dict[str, Any]) -> dict[str, Values]:
+    """The arrays of a layer. Raises ValueError for one outside of the file."""
+    raw, found = np.memmap(file, np.uint8, "r").view(np.ndarray), {}
+    for name, entry in manifest["arrays"].items():
+        dtype, length, offset = np.dtype(entry["type"]), int(entry["length"]), int(entry["offset"])
+        if offset % 8 or offset < 0 or offset + length * dtype.itemsize > len(raw):
+            raise ValueError("an array outside of the file")
+        some = raw[offset : offset + length * dtype.itemsize].view(dtype)
+        found[name] = some if length else empty_array(dtype)
+    return found
 
 
 def layer_bytes(manifest: dict[str, Any], arrays: Mapping[str, Values]) -> tuple[list[bytes | memoryview], str]:

@@ -1,4 +1,4 @@
-"""Parse the text files of web-graph releases in blocks of complete lines: edges, vertices, and names made from numbers.
+"""Parse the text files of web-graph releases in blocks of complete lines: edges and vertices.
 
 Our own parser, because an invalid line must be counted and skipped: pyarrow's CSV reader fails at the first one. It is
 also several times as fast.
@@ -125,29 +125,3 @@ def parse_vertices(text, numbered, number, numbers, out, ends):
         number += 1
         at = line_end(text, at) + 1
     return count, invalid, first_invalid, number
-
-
-@kernel
-def number_names(first, count, out, ends):
-    """Write the names `name:first`, `name:first+1` … one after another. Return the number of bytes."""
-    at = 0
-    for number in range(first, first + count):
-        at = copy_bytes(_NAME, 0, _NAME.size, out, at)
-        width, rest = 1, number
-        while rest >= 10:
-            rest //= 10
-            width += 1
-        rest = number
-        for i in range(at + width - 1, at - 1, -1):
-            out[i] = _ZERO + np.uint8(rest % 10)
-            rest //= 10
-        at += width
-        ends[number - first] = at
-    return at
-
-
-@kernel
-def mark(bits, numbers):
-    """Set the bit of each number."""
-    for number in numbers:
-        bits[number >> 3] |= np.uint8(1) << np.uint8(number & 7)

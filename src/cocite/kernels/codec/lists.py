@@ -295,6 +295,22 @@ def read_one(lists, page, targets, attributes):
 
 
 @kernel
+def read_many(lists, first, count, targets, attributes, starts):
+    """The lists of pages [first, first + count) one after another; returns how many pages fitted, or DAMAGED."""
+    starts[0] = 0
+    for i in range(count):
+        page = first + i
+        if starts[i] + np.int64(lists.degree[page]) > len(targets):
+            return np.int64(i)
+        some = attributes[starts[i] :] if len(attributes) > 0 else attributes
+        got = read_list(lists, page, targets[starts[i] :], some)
+        if got < 0:
+            return np.int64(DAMAGED)
+        starts[i + 1] = starts[i] + got
+    return np.int64(count)
+
+
+@kernel
 def read_some(lists, pages, targets, attributes, starts):
     """The lists of some pages one after another; returns how many pages fitted, or DAMAGED."""
     starts[0] = 0

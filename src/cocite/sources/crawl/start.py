@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -103,11 +104,10 @@ def crawl(seeds: list[str], report: ReadReport, notes: CrawlNotes | None = None,
 
 def _pages(job: CrawlJob, report: ReadReport, notes: CrawlNotes) -> Iterator[Page]:
     """Run the crawling process and yield its pages. The process ends with this generator."""
-    is_main, before = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGINT)
     with tempfile.TemporaryDirectory(prefix="cocite-crawl-") as folder, tempfile.TemporaryFile() as log:
         process, messages = _start(job, folder, log)
-        try:
-            interrupted, fetched = _end_on_interrupt(process), False
+        with _interruptible(process) as interrupted, messages:
+            fetched = False
             for line in messages:
                 message = json.loads(line)
                 if "page" in message:
@@ -132,20 +132,16 @@ def _pages(job: CrawlJob, report: ReadReport, notes: CrawlNotes) -> Iterator[Pag
                 report.read[CRAWL_INTERRUPTED] += 1
                 return
             raise BadSource(f"The crawl failed: {_last_line(log, process)} (pages before that are complete)")
-        finally:
-            if is_main:
-                signal.signal(signal.SIGINT, before)
-            process.kill()
-            process.wait()
-            messages.close()
 
 
-def _end_on_interrupt(process: subprocess.Popen[bytes]) -> list[bool]:
-    """Let Ctrl-C end the crawl, but not what reads it; a second one ends that, too. Return a list that is filled then.
+@contextmanager
+def _interruptible(process: subprocess.Popen[bytes]) -> Iterator[list[bool]]:
+    """Let Ctrl-C end the crawl, but not what reads it; a second one ends that, too. Give a list that is filled then.
 
-    Only the main thread can do so. In others, Ctrl-C ends everything.
+    Only the main thread can do so. In others, Ctrl-C ends everything. The process ends in any case.
     """
     interrupted: list[bool] = []
+    is_main, before = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGINT)
 
     def end(*_: object) -> None:
         if interrupted:
@@ -153,9 +149,15 @@ def _end_on_interrupt(process: subprocess.Popen[bytes]) -> list[bool]:
         interrupted.append(True)
         process.kill()
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, end)
-    return interrupted
+    try:
+        if is_main:
+            signal.signal(signal.SIGINT, end)
+        yield interrupted
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, before)
+        process.kill()
+        process.wait()
 
 
 def _start(job: CrawlJob, folder: str, log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:

@@ -15,6 +15,7 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import line_blocks
@@ -23,6 +24,7 @@ from cocite.sources.webgraphs.bvgraph import Bytes, Integers
 
 MAX_VERTICES = 2**32 - 1
 MAX_INT32_BYTES = 1 << 31  # of text, beyond which an array needs 64-bit offsets
+CHUNK_NAMES = 1 << 18
 FREE_GAPS = 1 << 20
 """Numbers without a name that any file of vertices may have. Beyond that, there must be at least as many names."""
 
@@ -101,15 +103,13 @@ def _writing() -> Iterator[None]:
 
 def number_names(count: int) -> pa.Array:
     """Return `name:0`, `name:1` … for a graph without vertex names."""
-    from cocite.kernels.addresses import webgraph_text
-
-    step = 1 << 18
     names = NameFile()
-    texts, ends = np.empty(step * 16, np.uint8), np.empty(step, np.int64)
-    for first in range(0, count, step):
-        size = min(step, count - first)
-        written = webgraph_text.number_names(first, size, texts, ends)
-        names.add(texts[:written], ends[:size])
+    for first in range(0, count, CHUNK_NAMES):
+        numbers = pa.array(np.arange(first, min(first + CHUNK_NAMES, count))).cast(pa.string())
+        texts = pc.binary_join_element_wise("name:", numbers, "")
+        _, offsets, data = texts.buffers()
+        ends = np.frombuffer(offsets, np.int32)[1 : len(texts) + 1].astype(np.int64)
+        names.add(np.frombuffer(data, np.uint8)[: ends[-1]], ends)
     return names.mapped()
 
 

@@ -139,7 +139,7 @@ class _Records:
     def __init__(self, names: pa.Array, report: ReadReport) -> None:
         self.names, self.report, self.count = names, report, len(names)
         self._index = np.int32 if self.count < 1 << 31 else np.int64
-        self._linked = np.zeros(self.count // 8 + 1, np.uint8)
+        self._linked = np.zeros(self.count, np.bool_)
         ends = np.frombuffer(names.buffers()[1], np.int64 if pa.types.is_large_string(names.type) else np.int32)
         named = np.diff(ends[: self.count + 1]) > 0
         self._vertices = int(np.count_nonzero(named))
@@ -161,10 +161,7 @@ class _Records:
         self, pages: Integers, ends: Integers, targets: NDArray[Any], partial: NDArray[np.bool_]
     ) -> pa.RecordBatch:
         """Return a record for each page, whose links are the targets up to `ends[i]`."""
-        from cocite.kernels.addresses.webgraph_text import mark
-
-        mark(self._linked, pages)
-        mark(self._linked, targets)
+        self._linked[pages] = self._linked[targets] = True
         self.report.read["links"] += len(targets)
         return link_batch(self._addresses(pages), np.append(0, ends), self._addresses(targets), partial)
 
@@ -173,7 +170,7 @@ class _Records:
 
     def finish(self) -> None:
         """Count the vertices that no batch has mentioned."""
-        self.report.read[ISOLATED] += self._vertices - int(np.bitwise_count(self._linked).sum())
+        self.report.read[ISOLATED] += self._vertices - int(np.count_nonzero(self._linked))
 
 
 SOURCE = SourceKind(
