@@ -23,8 +23,7 @@ from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from resiliparse.parse.html import HTMLTree, NodeType
 
 from cocite.sources.archives.archive_records import open_records
-from cocite.sources.archives.http_content import decode_body
-from cocite.sources.archives.warc import read_warc, record_type
+from cocite.sources.archives.warc import decode_body, read_warc, record_type
 from cocite.sources.html.encoding import decode
 from cocite.sources.html.page import HTML_TYPES, read_html
 from cocite.sources.html.tokens import tokens

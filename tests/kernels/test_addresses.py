@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadAddress
 from cocite.kernels.addresses import plain as plain_addresses
 from cocite.kernels.addresses.canonical import Keyed, key_addresses
-from cocite.kernels.addresses.xxh64 import fingerprint_of
+from cocite.kernels.addresses.hashes import fingerprint_of
 from cocite.pages.address import parse
 from cocite.pages.key import APART, UNUSABLE, key, shown, spelling_flags
 from tests.pages.spellings import addresses, sample

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.addresses.siphash import hash_all, new_key
+from cocite.kernels.addresses.hashes import hash_all, new_key
 
 MASK = (1 << 64) - 1
 

@@ -7,7 +7,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, fingerprint_of, hash_keys, hash_long, xxh64
+from cocite.kernels.addresses.hashes import FINGERPRINT_SEED, fingerprint_of, hash_keys, hash_long, xxh64
 from tests.kernels.encoded import callable_
 
 UINT64 = st.integers(0, 2**64 - 1)

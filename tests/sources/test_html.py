@@ -342,7 +342,7 @@ def test_made_up_pages_read_as_by_a_browser(source: str) -> None:
 
 def real_pages() -> Iterator[tuple[str, bytes, str | None]]:
     from cocite.sources.archives.archive_records import open_records
-    from cocite.sources.archives.http_content import decode_body
+    from cocite.sources.archives.warc import decode_body
 
     for path in sorted(ARCHIVES.glob("*.warc*")):
         for record in open_records(path, ReadReport()):

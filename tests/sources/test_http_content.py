@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.sources.archives.http_content import Completeness, decode_body, join_chunks
+from cocite.sources.archives.warc import Completeness, decode_body, join_chunks
 
 
 @given(st.lists(st.binary(min_size=1, max_size=50), max_size=6), st.sampled_from([b"\r\n", b"\n"]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.collections.opml import read_opml, recognises
+from cocite.sources.collections.opml import SOURCE, read_opml
 from cocite.sources.kinds import ReadOptions
 from cocite.sources.records import Link, Page, ReadReport
 
@@ -43,8 +43,8 @@ def test_outlines_are_blocks(tmp_path: Path) -> None:
         Link("https://loose.example/", "Loose", 2),
     ]
     assert report.read["link to something other than a web page"] == 1
-    assert recognises(tmp_path, FEEDS.encode())
-    assert recognises(tmp_path, FEEDS.encode("utf-16"))
+    assert SOURCE.recognises(tmp_path, FEEDS.encode())
+    assert SOURCE.recognises(tmp_path, FEEDS.encode("utf-16"))
     assert (
         next(read_opml(tmp_path / "subscriptions.opml", report, ReadOptions("https://me.example/"))).url
         == "https://me.example/"

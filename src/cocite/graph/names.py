@@ -20,7 +20,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
 from cocite.graph.texts import text_column
 from cocite.kernels.addresses.canonical import rule_tables
-from cocite.kernels.addresses.xxh64 import fingerprint_of
+from cocite.kernels.addresses.hashes import fingerprint_of
 from cocite.kernels.codec import look_up, name_codec
 from cocite.kernels.codec.lists import NONE_MOVED
 from cocite.kernels.codec.look_up import AddressFinder, NameIndex

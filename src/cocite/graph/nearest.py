@@ -15,7 +15,7 @@ import numpy as np
 
 from cocite.errors import BadAddress
 from cocite.graph.names import PageNames, PageRange, encode_key
-from cocite.kernels.addresses.xxh64 import hash_keys
+from cocite.kernels.addresses.hashes import hash_keys
 from cocite.pages import address as rules
 from cocite.pages.key import host
 from cocite.pages.site import domain

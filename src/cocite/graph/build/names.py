@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cocite.graph.build.scratch import ScratchSpace
 from cocite.graph.changes.removed import RemovedPages
 from cocite.kernels.addresses.canonical import PYTHON_ADDRESSES, Keyed, key_addresses
-from cocite.kernels.addresses.siphash import HashKey, hash_all, new_key
+from cocite.kernels.addresses.hashes import HashKey, hash_all, new_key
 from cocite.kernels.hash_tables import mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport

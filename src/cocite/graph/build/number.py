@@ -26,8 +26,8 @@ from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
+from cocite.kernels.addresses.hashes import hash_keys
 from cocite.kernels.addresses.texts import mark_hosts
-from cocite.kernels.addresses.xxh64 import hash_keys
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.look_up import fill_buckets
 from cocite.pages.key import APART, from_key

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.addresses.xxh64 import fingerprint_of, hash_keys
+from cocite.kernels.addresses.hashes import fingerprint_of, hash_keys
 
 DIGEST_BYTES = 16
 NO_DIGEST = bytes(DIGEST_BYTES)  # the digest of a page that was removed from a store of format 1

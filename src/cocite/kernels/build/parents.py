@@ -6,7 +6,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.addresses.xxh64 import hash_long
+from cocite.kernels.addresses.hashes import hash_long
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import Place, bounds_of, decode_part, read_grown, sort_by_address

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import uint64
 
-from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
+from cocite.kernels.addresses.hashes import FINGERPRINT_SEED, xxh64
 from cocite.kernels.build.near_duplicates import mix
 from cocite.kernels.codec.lists import bounds_of, read_grown
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK, compare, next_name

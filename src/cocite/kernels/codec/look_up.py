@@ -7,7 +7,7 @@ from numba import carray, uint64  # type: ignore[attr-defined]
 from numpy.typing import NDArray
 
 from cocite.kernels.addresses import plain
-from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
+from cocite.kernels.addresses.hashes import FINGERPRINT_SEED, xxh64
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.name_codec import MAX_KEY_BYTES, CodedNames, compare, read_name
 from cocite.kernels.instructions import pointer_to

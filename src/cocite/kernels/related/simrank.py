@@ -17,7 +17,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.addresses.xxh64 import hash_long
+from cocite.kernels.addresses.hashes import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import prefetch, read_grown
 from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, new_table, number_of, slot_of

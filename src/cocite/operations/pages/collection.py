@@ -150,7 +150,7 @@ def read_collection(path: Path) -> Collection | None:
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise BadParameter(f"{path} is JSON, a browser's internal format: export the bookmarks as HTML")
     try:
-        if opml.recognises(path, head):
+        if opml.SOURCE.recognises(path, head):
             page = next(iter(opml.read_opml(path, ReadReport())), None)
         elif bookmarks.recognises(path, head):
             page = next(iter(bookmarks.read_bookmarks(path, ReadReport())), None)

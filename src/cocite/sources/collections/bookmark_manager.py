@@ -119,11 +119,6 @@ _JSON = (
 )
 
 
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file that begins with `head` is such an export."""
-    return _reader(head) is not None
-
-
 def _reader(head: bytes) -> Callable[[Path, ReadReport], Iterator[Saved]] | None:
     """What reads a file that begins with `head`."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -199,4 +194,6 @@ def _from_xml(path: Path, report: ReadReport) -> Iterator[Saved]:
     return xml_items(path, new_parser(path.name, "exports don't", start), found, report, MAX_CONTENT)
 
 
-SOURCE = SourceKind("bookmark-manager", "exports of bookmark managers", recognises, read_saved, order=46)
+SOURCE = SourceKind(
+    "bookmark-manager", "exports of bookmark managers", lambda _, head: _reader(head) is not None, read_saved, order=46
+)

@@ -13,11 +13,6 @@ from cocite.sources.records import Page, ReadReport
 from cocite.sources.xml_chunks import XML_ERRORS, new_parser
 
 
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file that begins with `head` is OPML."""
-    return b"<opml" in head[:4096].replace(b"\0", b"").lower()  # the NULs are those of UTF-16
-
-
 def read_opml(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the page of an OPML file."""
     return read_folders(path, report, options.base, lambda content, folders: _Reader(folders, path.name).read(content))
@@ -64,4 +59,6 @@ class _Reader:
             self.title.append(text)
 
 
-SOURCE = SourceKind("opml", "OPML", recognises, read_opml, order=40)
+SOURCE = SourceKind(
+    "opml", "OPML", lambda path, head: b"<opml" in head[:4096].replace(b"\0", b"").lower(), read_opml, order=40
+)  # the NULs are those of UTF-16

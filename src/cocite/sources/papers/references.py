@@ -58,11 +58,6 @@ class Reference(NamedTuple):
     related: tuple[str, ...] = ()  # addresses
 
 
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file that begins with `head` has references."""
-    return _format(head) is not None
-
-
 def _format(start: bytes) -> str | None:
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] == b"[":
@@ -294,4 +289,7 @@ class _RdfReader:
             )))  # fmt: skip
 
 
-SOURCE = SourceKind("references", "references (Zotero RDF, CSL-JSON, BibTeX)", recognises, read_references, order=47)
+SOURCE = SourceKind(
+    "references", "references (Zotero RDF, CSL-JSON, BibTeX)", lambda path, head: _format(head) is not None,
+    read_references, order=47,
+)  # fmt: skip

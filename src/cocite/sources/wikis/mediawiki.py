@@ -53,11 +53,6 @@ _INTERWIKI = re.compile(
 _INVALID = re.compile(r"[\[\]{}|<>\n\x00-\x1f\x7f\ufffd]")
 
 
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file that begins with `head` is such a dump."""
-    return b"<mediawiki" in head[:4096]
-
-
 def read_mediawiki(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the articles of a dump, and its redirects as aliases."""
     return expect_some(_pages(path, report, options), report, path.name)
@@ -274,4 +269,6 @@ def prefix_of(base: str) -> str:
     return base[: base.rindex("/") + 1] if base.count("/") > 2 else f"{base}/"
 
 
-SOURCE = SourceKind("mediawiki", "MediaWiki dump", recognises, read_mediawiki, order=42)
+SOURCE = SourceKind(
+    "mediawiki", "MediaWiki dump", lambda path, head: b"<mediawiki" in head[:4096], read_mediawiki, order=42
+)
