@@ -107,7 +107,10 @@ class Arrays(dict[str, NDArray[Any]]):
                 layers = [Layer.open(path, name) for name in names]
                 break
             except (BadStore, KeyError, TypeError, ValueError) as error:
-                if read_pointer(path)[::2] == (folder, names):  # else they were replaced, and removed, meanwhile
+                if read_pointer(path)[::2] == (
+                    folder,
+                    names,
+                ):  # else they were replaced, and removed, meanwhile
                     if isinstance(error, BadStore):
                         raise
                     raise invalid_manifest(path) from error
@@ -190,6 +193,14 @@ def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, i
     """
     low, last = np.array([first, first + count - 1], ascending.dtype)
     return int(np.searchsorted(ascending, low)), int(np.searchsorted(ascending, last, "right"))
+
+
+def find_in(ascending: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
+    """The first place of each value in an ascending array, -1 for those that it doesn't have."""
+    at = np.searchsorted(ascending, wanted)
+    found = at < len(ascending)
+    found[found] = ascending[at[found]] == wanted[found]
+    return np.where(found, at, -1)
 
 
 def places_of(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -308,9 +308,7 @@ class PageNames:
 
     def keys_of(self, pages: NDArray[np.int64]) -> Keys:
         """The keys of any pages."""
-        keys = [self.key(page) for page in pages.tolist()]
-        ends = np.cumsum([len(key) for key in keys], dtype=np.int64)
-        return np.frombuffer(b"".join(keys), np.uint8), np.append(0, ends).astype(np.int64)
+        return packed([self.key(page) for page in pages.tolist()])
 
     def keys(self, first: int, count: int) -> Keys:
         """The keys of pages [first, first + count)."""
@@ -319,11 +317,15 @@ class PageNames:
             data, offsets = read_keys(self.index.names, first if base else 0, base)
             if self._new is None or base == count:
                 return data, offsets
-            keys = [self._new.key(page) for page in range(first + base, first + count)]
-            ends = int(offsets[-1]) + np.cumsum([len(each) for each in keys])
-            return np.concatenate([data, np.frombuffer(b"".join(keys), np.uint8)]), np.append(offsets, ends)
+            more, starts = packed([self._new.key(page) for page in range(first + base, first + count)])
+            return np.concatenate([data, more]), np.append(offsets, offsets[-1] + starts[1:])
         except ValueError as error:
             raise self.arrays.damaged() from error
+
+
+def packed(keys: list[bytes]) -> Keys:
+    """Keys one after another."""
+    return np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)], dtype=np.int64)
 
 
 def encode_key(canonical: str) -> bytes:

@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 
 from cocite.errors import BadAddress
-from cocite.graph.names import PageNames, PageRange, encode_key
+from cocite.graph.names import PageNames, PageRange, encode_key, packed
 from cocite.kernels.addresses.hashes import hash_keys
 from cocite.pages import address as rules
 from cocite.pages.key import host
@@ -123,7 +123,7 @@ def find_all(names: PageNames, spellings: Iterable[str]) -> list[int]:
     if not keys or not names.arrays.pages:
         return []
     fingerprints = np.zeros(len(keys), np.uint64)
-    hash_keys(np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)]), fingerprints)
+    hash_keys(*packed(keys), fingerprints)
     index, last = names.index, names.arrays.base.pages - 1
     shift = np.uint64(64 - (len(index.start) - 1).bit_length() + 1)
     bucket = (fingerprints >> shift).astype(np.int64)

@@ -47,7 +47,7 @@ TRACKING = _words(
 )
 SESSION_PREFIXES = ("aspsessionid",)  # ASP appends eight random letters to the name
 SESSION = _words(  # identifiers of a visit
-    "phpsessid jsessionid asp.net_sessionid oscsid xtcsid zenid bv_sessionid bv_engineid jservsessionidroot",
+    "phpsessid jsessionid asp.net_sessionid oscsid xtcsid zenid bv_sessionid bv_engineid jservsessionidroot"
 )
 SECRET_PREFIXES = ("x-amz-", "x-goog-")  # signed links to stored objects: the object is the page
 SECRET = _words(  # access rights of a person

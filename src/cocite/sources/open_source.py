@@ -12,19 +12,11 @@ from typing import IO
 import pyarrow as pa
 
 from cocite.errors import BadSource
+from cocite.sources import kinds
 from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.edges.sql import is_sql, parse_sql
 from cocite.sources.folders import address_under, checked_base, is_store, walk_files
-from cocite.sources.kinds import (
-    Items,
-    ReadOptions,
-    SourceFolder,
-    SourceKind,
-    detect_kind,
-    kind_choices,
-    kind_of,
-    source_kinds,
-)
+from cocite.sources.kinds import Items, ReadOptions, SourceFolder, SourceKind
 from cocite.sources.page_records import read_jsonl
 from cocite.sources.records import UNREADABLE_FILE, UNSUPPORTED_FILE, ReadReport, expect_readable, shorten
 
@@ -57,8 +49,8 @@ def open_source(
     """
     if not spec.strip():
         raise BadSource("The name of a source is empty: give a file, a folder or an address")
-    if kind is not None and kind not in source_kinds():
-        raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kind_choices()}")
+    if kind is not None and kind not in kinds.source_kinds():
+        raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kinds.kind_choices()}")
     options = ReadOptions(None if base is None else checked_base(base), text, undirected, see_also, categories)
     try:
         name, size, read = _reader(spec, Path(spec), report, kind, options)
@@ -73,17 +65,17 @@ def _reader(
 ) -> tuple[str, int, Callable[[], Items]]:
     """Return the kind of a source, its size in bytes, and what reads it."""
     if kind == "crawl" or (kind is None and _WEB_ADDRESS.match(spec)):
-        return "crawl", 0, lambda: source_kinds()["crawl"].read(spec, report, options)
+        return "crawl", 0, lambda: kinds.source_kinds()["crawl"].read(spec, report, options)
     if kind == "sql" or (kind is None and is_sql(spec)):
         query = parse_sql(spec)
-        return "sql", 0, lambda: source_kinds()["sql"].read(query, report, options)
+        return "sql", 0, lambda: kinds.source_kinds()["sql"].read(query, report, options)
     if spec == "-" or path.is_fifo():
         if kind not in (None, "records"):
             raise BadSource(f"Only page records can come from a pipe: write the {kind} source to a file first")
         return "records", 0, lambda: read_jsonl(sys.stdin.buffer if spec == "-" else path, report)
     if path.is_dir():
         size = _check_folder(spec, path, kind)
-        chosen = source_kinds()[kind] if kind else None
+        chosen = kinds.source_kinds()[kind] if kind else None
         if chosen is not None and chosen.reads_folders:
             return chosen.name, size, lambda: chosen.read(path, report, options)
         return (
@@ -93,7 +85,7 @@ def _reader(
         )
     if path.exists() and not path.is_file():
         raise BadSource(f"{spec} is neither a file nor a folder: give a file or a folder")
-    found = source_kinds()[kind if kind and (kind == "webgraph" or path.is_file()) else detect_kind(path)]
+    found = kinds.source_kinds()[kind if kind and (kind == "webgraph" or path.is_file()) else kinds.detect_kind(path)]
     return found.name, path.stat().st_size if path.is_file() else 0, lambda: found.read(path, report, options)
 
 
@@ -108,11 +100,11 @@ def _check_folder(spec: str, path: Path, kind: str | None) -> int:
     size, recognised = 0, kind is not None
     for file in walk_files(path):
         size += file.stat().st_size
-        recognised = recognised or kind_of(file) is not None
+        recognised = recognised or kinds.kind_of(file) is not None
     if not size:
         raise BadSource(f"{spec} is an empty folder: give a folder with sources")
     if not recognised:
-        raise BadSource(f"{spec} has no files of a supported type: use --kind ({kind_choices()})")
+        raise BadSource(f"{spec} has no files of a supported type: use --kind ({kinds.kind_choices()})")
     return size
 
 
@@ -123,13 +115,13 @@ def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, option
     for file in walk_files(path):
         if file.suffix.lower() in known_suffixes:
             continue
-        name = kind.name if kind else kind_of(file)
+        name = kind.name if kind else kinds.kind_of(file)
         if name is None:
             report.read[UNSUPPORTED_FILE] += 1
             report.read["bytes"] += file.stat().st_size
             continue
         try:
-            chosen = source_kinds()[name]
+            chosen = kinds.source_kinds()[name]
             unit, identity = chosen.unit(file, path) if chosen.unit else (file, file)
             if identity in units:
                 continue

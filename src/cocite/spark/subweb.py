@@ -167,5 +167,5 @@ def _write_lists(writer: MemoryWriter, name: str, degrees: Pages, targets: Pages
     some = int(np.searchsorted(starts, CODE_SAMPLE_LINKS, "right"))
     code = Code.from_counts(count_symbols(targets, attributes, starts[:some], np.arange(some - 1, dtype=np.uint32)))
     lists = ListWriter(writer, name, code)
-    lists.append(encode(targets, attributes, starts, 0, code))
+    lists.append(encode(targets, attributes, starts, np.arange(len(starts) - 1, dtype=np.uint32), code))
     return lists.close()

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import HAS_RECORD, places_of
+from cocite.graph.arrays import HAS_RECORD, find_in, places_of
 from cocite.graph.build.gather_texts import Texts, kept_lines
 from cocite.graph.build.names import SPELLED, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import in_batches, name_batches, write_names
@@ -23,14 +23,7 @@ from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, STORED, LinkColumns, RecordColumns
 from cocite.graph.build.sort_links import Buckets, starts_of
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
-from cocite.graph.changes.history import (
-    CHUNK_PAGES,
-    NAME_ARRAYS,
-    CaptureHistory,
-    CaptureRows,
-    as_date,
-    store_links,
-)
+from cocite.graph.changes.history import CHUNK_PAGES, NAME_ARRAYS, CaptureHistory, CaptureRows, as_date, store_links
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.huffman import Code, limited_lengths
 from cocite.graph.store import Graph
@@ -151,9 +144,8 @@ class CaptureWriter:
         texts = [table.cast(plain.schema) for table in self._scratch.tables(f".{SPELLED}")]
         table = pa.concat_tables([plain, *texts]).combine_chunks()
         tag, order, day = (table[name].to_numpy() for name in types)
-        at = np.minimum(np.searchsorted(tags[by_tag], tag), len(tags) - 1)
-        page = by_tag[at].astype(np.int64)
-        known = tags[page] == tag
+        at = find_in(tags[by_tag], tag)
+        page, known = by_tag[at].astype(np.int64), at >= 0
         several, one = np.zeros(len(tags), np.bool_), np.zeros(len(tags), np.uint16)
         one[page[known]] = order[known] & 0xFF
         several[page[known & ((order & 0xFF != one[page]) | (order & APART > 0))]] = True
@@ -342,8 +334,8 @@ class CaptureWriter:
         if table is not None:
             own = table["sequence"].to_numpy()
             order = np.argsort(own)
-            at = np.minimum(np.searchsorted(own[order], sequence[described]), len(own) - 1)
-            rows = np.where(own[order][at] == sequence[described], order[at], -1)
+            at = find_in(own[order], sequence[described])
+            rows = np.where(at >= 0, order[at], -1)
         stored = np.searchsorted(numbers, captures.page[described])
         in_store = numbers[np.minimum(stored, len(numbers) - 1)] == captures.page[described]
         for name, column in writers.items():
@@ -417,8 +409,10 @@ def put_captures(history: CaptureHistory, spill: Spill, progress: Progress, unti
         day = history.days[captures.day] * np.uint32(DAY_SECONDS)
         captured = np.where(day > 0, day + later, 0)[order].astype(np.uint32)
         if len(own_dates):  # the store has the time of day of the newest
-            exact, newest = own_dates[np.maximum(inside, 0)], (rows.row == newest_row(captures, rows, partial))[order]
-            same_day = newest & (inside >= 0) & (exact // DAY_SECONDS * DAY_SECONDS == day[order])
+            full = np.flatnonzero(~partial)
+            newest = np.append(rows.row[full], -1)[find_in(captures.page[full], captures.page)]  # of each one's page
+            exact = own_dates[np.maximum(inside, 0)]
+            same_day = (rows.row == newest)[order] & (inside >= 0) & (exact // DAY_SECONDS * DAY_SECONDS == day[order])
             captured = np.where(same_day, np.maximum(exact, captured), captured)
         records = RecordColumns(
             tag=tags[pages],
@@ -457,14 +451,6 @@ def feeding_order(rows: CaptureRows, partial: NDArray[np.bool_]) -> tuple[NDArra
         sizes = np.diff(np.append(starts, len(full)))
         later[full] = np.repeat(starts + sizes, sizes) - 1 - np.arange(len(full))
     return np.lexsort((-np.arange(len(partial)), slot, captures.page)), later
-
-
-def newest_row(captures: Captures, rows: CaptureRows, partial: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The number of the newest capture of each one's page, partial ones aside."""
-    full = np.flatnonzero(~partial)
-    at = np.searchsorted(captures.page[full], captures.page)
-    inside = np.minimum(at, max(0, len(full) - 1))
-    return rows.row[full][inside] if len(full) else np.full(len(partial), -1)
 
 
 def _put_names(history: CaptureHistory, spill: Spill, until: int) -> NDArray[np.uint64]:

@@ -18,26 +18,25 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadStore
-from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays
+from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays, find_in
 from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
-from cocite.graph.build.name_pieces import name_code
+from cocite.graph.build.name_pieces import encode_keys, name_code
 from cocite.graph.build.names import NAME_COLUMNS, Tags, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import TAGS, keep_pages, number_pages
 from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns, Workers
-from cocite.graph.build.sort_links import LinkSorter, starts_of
+from cocite.graph.build.sort_links import LinkSorter, encode, starts_of
 from cocite.graph.build.spill import RECORD_TEXTS, Spill
 from cocite.graph.changes.layers import NONE, PAGE_FACTS, Layer, LayeredArrays
 from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, digest, no_progress
 from cocite.graph.huffman import Code
 from cocite.graph.links import LinkRows
-from cocite.graph.names import Keys, codes_of
+from cocite.graph.names import Keys, codes_of, packed
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
-from cocite.kernels.codec import link_codec, name_codec
 from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
@@ -158,11 +157,8 @@ class Commit:
         """The records of the pages that take part, as a rewrite of the store would put them."""
         old, pages, rows = self.old, self.taking_part, self.rows
 
-        def tags(some: NDArray[Any]) -> NDArray[np.uint64]:
-            if not len(self.known):
-                return np.zeros(len(some), np.uint64)
-            at = np.minimum(np.searchsorted(self.known, some), len(self.known) - 1)
-            return np.where(self.known[at] == some, tag_of[at], np.uint64(0))
+        def tags(some: NDArray[Any]) -> Tags:
+            return np.append(tag_of, np.uint64(0))[find_in(self.known, some)]
 
         leads = np.array([old.alias_target(page) for page in pages.tolist()], np.int64)
         lead = np.where(leads != pages, np.maximum(tags(leads), 1), np.uint64(0))
@@ -260,25 +256,16 @@ class Commit:
     def _in_lists(self) -> Columns:
         """The whole in-lists of all pages that got or lost a link."""
         old = self.old
-        turned_added, turned_dropped = (np.sort(turn(each)) for each in (self.added, self.dropped))
-        pages = np.unique(np.concatenate([turned_added >> np.uint64(32), turned_dropped >> np.uint64(32)])).astype(
-            np.int64
-        )
+        added, dropped = (np.sort(turn(each)) for each in (self.added, self.dropped))
+        pages = np.unique(np.concatenate([added, dropped]) >> np.uint64(32)).astype(np.int64)
         known = pages[pages < old.pages]
         starts, sources, _ = old.links.read_some(old.into, known, attributes=False)
         keys = np.repeat(known.astype(np.uint64), np.diff(starts)) << np.uint64(32) | sources
-        if len(turned_dropped):
-            keys = np.delete(keys, np.searchsorted(keys, turned_dropped))
-        keys = np.insert(keys, np.searchsorted(keys, turned_added), turned_added)
-        counts = np.diff(
-            np.searchsorted(
-                keys, np.append(pages, int(pages[-1]) + 1 if len(pages) else 0).astype(np.uint64) << np.uint64(32)
-            )
-        )
-        none = np.zeros(0, np.uint32)
-        return encoded_lists(
-            self.old.arrays.base, "in", pages, starts_of(counts), (keys & np.uint64(NONE)).astype(np.uint32), none
-        )
+        keys = np.delete(keys, np.searchsorted(keys, dropped))
+        keys = np.insert(keys, np.searchsorted(keys, added), added)
+        counts = np.bincount(np.searchsorted(pages, (keys >> np.uint64(32)).astype(np.int64)), minlength=len(pages))
+        lists = starts_of(counts), keys.astype(np.uint32), np.zeros(0, np.uint32)
+        return encoded_lists(old.arrays.base, "in", pages, *lists)
 
     def _aliases(self, web: TouchedWeb) -> Columns:
         """Aliases that came, went, or lead elsewhere."""
@@ -291,10 +278,7 @@ class Commit:
             if now != before:
                 rows[page] = now if now != page else NONE
         self._alias_rows = rows
-        return {
-            "alias.page": np.array(list(rows), np.uint32),
-            "alias.target": np.array(list(rows.values()), np.uint32),
-        }
+        return {"alias.page": np.array(list(rows), np.uint32), "alias.target": np.array(list(rows.values()), np.uint32)}
 
     def _new_facts(self, web: TouchedWeb) -> dict[str, NDArray[Any]]:
         """The facts of all pages that may have changed, by array; then only of those that did."""
@@ -476,29 +460,21 @@ def encoded_lists(
     attributes: NDArray[Any],
 ) -> Columns:
     """Lists of some pages in one direction as arrays of a layer, in the code of the base."""
-    code = Code.from_lengths(base[f"{direction}.code"])
-    bits_per_link = 12 + link_codec.RAW_BITS + 32 + (38 if len(attributes) else 0)
-    words, ends = np.zeros(len(targets) * bits_per_link // 64 + 2, np.uint64), np.zeros(len(pages), np.int64)
-    owners, links = pages.astype(np.uint32), (targets.astype(np.uint32), attributes.astype(np.uint32))
-    bits = int(link_codec.encode_lists(*links, starts, owners, code.codes, code.lengths, words, ends))
+    owners, code = pages.astype(np.uint32), Code.from_lengths(base[f"{direction}.code"])
+    lists = encode(targets.astype(np.uint32), attributes.astype(np.uint32), starts, owners, code)
     return {
         f"{direction}.page": owners,
-        f"{direction}.start": np.append(0, ends).astype(np.uint64) if len(pages) else np.zeros(0, np.uint64),
-        f"{direction}.degree": np.diff(starts).astype(np.uint32),
-        f"{direction}.words": words[: ((bits + 63) >> 6) + 1] if len(pages) else words[:0],
+        f"{direction}.start": np.append(0, lists.ends).astype(np.uint64) if len(pages) else np.zeros(0, np.uint64),
+        f"{direction}.degree": lists.degrees,
+        f"{direction}.words": lists.words[: ((lists.bits + 63) >> 6) + 1] if len(pages) else lists.words[:0],
     }
 
 
 def encoded_names(base: Arrays, keys: list[bytes]) -> Columns:
     """The names of new pages as arrays of a layer, in the code of the base."""
-    data, offsets = np.frombuffer(b"".join(keys), np.uint8), starts_of(np.array([len(key) for key in keys]))
     own = {name: base[name].copy() for name in ("name.code", "name.piece") if len(base[name])}
-    code = name_code(*codes_of(base))
-    words = np.zeros((int(offsets[-1]) + 2 * len(keys)) * 20 // 64 + 2, np.uint64)
-    starts = np.zeros(-(-len(keys) // name_codec.NAMES_PER_BLOCK), np.int64)
-    bits = int(name_codec.encode_names(data, offsets, code, words, starts))
-    blocks = starts.astype(np.uint64)
-    return {"name.words": words[: ((bits + 63) >> 6) + 1], "name.block": blocks, **own}
+    words, blocks, bits = encode_keys(packed(keys), name_code(*codes_of(base)))
+    return {"name.words": words[: ((bits + 63) >> 6) + 1], "name.block": blocks.astype(np.uint64), **own}
 
 
 def with_layer(old: Graph, manifest: dict[str, Any], arrays: Columns) -> Graph:

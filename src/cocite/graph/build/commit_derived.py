@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import find_in
 from cocite.graph.build import derive
 from cocite.graph.build.derive import verify
 from cocite.graph.changes.layers import NONE
@@ -94,8 +95,8 @@ def _with_more(
 
     For pages that have no row, and those that are chosen `anew`, it is empty: among all.
     """
-    at = np.minimum(np.searchsorted(stored.page, pages), max(0, len(stored.page) - 1))
-    known = (stored.page[at] == pages if len(stored.page) else np.zeros(len(pages), np.bool_)) & ~np.isin(pages, anew)
+    at = find_in(stored.page, pages)
+    known = (at >= 0) & ~np.isin(pages, anew)
     order = np.lexsort((sources, targets))
     targets, sources = targets[order], sources[order]
     low, high = (np.searchsorted(targets, pages, side) for side in ("left", "right"))
@@ -113,19 +114,14 @@ def _with_more(
 def _near_duplicates(old: Graph, new: Graph, out: Pages, into: Pages) -> Columns:
     """Rows of near-duplicates that differ from those of the store."""
     pages, representatives = old.facts.all_near_duplicates
-    known = dict[int, int]()  # representatives of all pages in play before, and now
     groups = _Groups(old, new)
     groups.compare(out)
     groups.renew(into)
-    now = groups.representatives()
-    for page in now:
-        at = int(np.searchsorted(pages, np.uint32(page))) if page < old.pages else len(pages)
-        known[page] = int(representatives[at]) if at < len(pages) and pages[at] == page else NONE
-    rows = sorted(page for page, representative in now.items() if known[page] != representative)
-    return {
-        "near.page": np.array(rows, np.uint32),
-        "near.representative": np.array([now[page] for page in rows], np.uint32),
-    }
+    found = groups.representatives()
+    rows = np.array(sorted(found), np.uint32)
+    now = np.array([found[page] for page in rows.tolist()], np.uint32)
+    changed = now != np.append(representatives, np.uint32(NONE))[find_in(pages, rows)]
+    return {"near.page": rows[changed], "near.representative": now[changed]}
 
 
 class _Groups:
@@ -150,10 +146,8 @@ class _Groups:
     def _groups_of(self, pages: set[int]) -> set[int]:
         """The representatives, as they were, of pages that had near-duplicates."""
         some = np.array(sorted(page for page in pages if page < self.old.pages), np.uint32)
-        at = np.searchsorted(self.pages, some)
-        hit = at < len(self.pages)
-        hit[hit] = self.pages[at[hit]] == some[hit]
-        return set(self.of[at[hit]].tolist())
+        at = find_in(self.pages, some)
+        return set(self.of[at[at >= 0]].tolist())
 
     def compare(self, changed: Pages) -> None:
         """Compare pages whose links changed with those that share a rare link, and the rest of their groups anew."""

@@ -23,11 +23,7 @@ from cocite.graph.arrays import GONE, Arrays, places_of
 from cocite.graph.build.commit import Change, Commit, put_names, stored_records, with_layer
 from cocite.graph.build.merge_layers import layers_to_merge, merge
 from cocite.graph.build.passes import BuildOptions, Built, Passes, Past, RecordSource, build
-from cocite.graph.build.scratch import (
-    LinkColumns,
-    ScratchSpace,
-    Workers,
-)
+from cocite.graph.build.scratch import LinkColumns, ScratchSpace, Workers
 from cocite.graph.build.sort_links import SKIP_CAUSES
 from cocite.graph.build.spill import Spill
 from cocite.graph.changes.history import history_of

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import find_in
 from cocite.graph.build.commit import Columns, columns_with_texts, encoded_lists, encoded_names, out_arrays
 from cocite.graph.build.commit_derived import entry_points
 from cocite.graph.build.spill import RECORD_TEXTS
@@ -13,7 +14,6 @@ from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, La
 from cocite.graph.generation import MemoryWriter
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter, text_column
-from cocite.kernels.codec.look_up import find_position
 
 MAX_LAYERS = 20
 
@@ -88,9 +88,8 @@ def _tables(graph: Graph, layers: list[Layer]) -> Columns:
     for kind in ("alias", "near"):
         pages, [name] = _union(layers, f"{kind}.page"), PAGE_TABLES[kind]
         keys, values = graph.array(f"{kind}.page"), graph.array(f"{kind}.{name}")
-        at = [int(find_position(keys, page)) if len(keys) else -1 for page in pages.tolist()]
         columns[f"{kind}.page"] = pages.astype(np.uint32)
-        columns[f"{kind}.{name}"] = np.array([int(values[row]) if row >= 0 else NONE for row in at], np.uint32)
+        columns[f"{kind}.{name}"] = np.append(values, np.uint32(NONE))[find_in(keys, pages)]
     return columns
 
 

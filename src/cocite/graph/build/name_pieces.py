@@ -25,11 +25,17 @@ MIN_SHARE = 0.7 / (1 << MAX_CODE_BITS)
 def name_code(characters: Code, shared: Code, pieces: NDArray[np.uint64]) -> NameCode:
     """A code as kernels take it to write names."""
     return without_codes(pieces)._replace(
-        codes=characters.codes,
-        lengths=characters.lengths,
-        shared_codes=shared.codes,
-        shared_lengths=shared.lengths,
+        codes=characters.codes, lengths=characters.lengths, shared_codes=shared.codes, shared_lengths=shared.lengths
     )
+
+
+def encode_keys(keys: Keys, code: NameCode) -> tuple[NDArray[np.uint64], NDArray[np.int64], int]:
+    """Words with the code of keys, from a new block on; the first bit of each block; how many bits are used."""
+    data, offsets = keys
+    count = len(offsets) - 1
+    words = np.zeros((int(offsets[-1] - offsets[0]) + 2 * count) * 20 // 64 + 2, np.uint64)
+    starts = np.zeros(-(-count // NAMES_PER_BLOCK), np.int64)
+    return words, starts, int(name_codec.encode_names(data, offsets, code, words, starts))
 
 
 def made_for(keys: Keys) -> tuple[Code, Code, NDArray[np.uint64]]:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.build.name_pieces import made_for, name_code
+from cocite.graph.build.name_pieces import encode_keys, made_for, name_code
 from cocite.graph.build.names import NAME_COLUMNS, key_array, text_buffers
 from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.generation import Progress, Writer, no_progress
@@ -28,7 +28,6 @@ from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.hashes import hash_keys
 from cocite.kernels.addresses.texts import mark_hosts
-from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.look_up import fill_buckets
 from cocite.pages.key import APART, from_key
 from cocite.pages.site import HostRule, Pattern, Sites
@@ -145,14 +144,11 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
 
         It begins with a new block and a new word.
         """
-        data, offsets = text_buffers(batch.column("key"))
-        room = int(offsets[-1] - offsets[0]) + 2 * len(batch)
-        words = np.zeros(room * 20 // 64 + 2, np.uint64)
-        starts = np.zeros(-(-len(batch) // name_codec.NAMES_PER_BLOCK), np.int64)
-        bits = name_codec.encode_names(data, offsets, code, words, starts)
+        keys = text_buffers(batch.column("key"))
+        words, starts, bits = encode_keys(keys, code)
         fingerprints = np.empty(len(batch), np.uint64)
-        hash_keys(data, offsets, fingerprints)
-        return batch, (data, offsets), fingerprints, words[: (bits + 63) >> 6], starts
+        hash_keys(*keys, fingerprints)
+        return batch, keys, fingerprints, words[: (bits + 63) >> 6], starts
 
     pages = bits = 0
     for batch, keys, fingerprints, words, starts in workers.in_order(encode, chain([first], batches)):

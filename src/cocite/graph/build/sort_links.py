@@ -165,7 +165,7 @@ class LinkSorter:
         columns = cut_columns("in", {"target": to, "source": of}, bounds)
         if len(position):
             columns["positions"] = position[kept]
-        return encode(targets, attribute[kept], starts, low, code), arrays, columns
+        return encode(targets, attribute[kept], starts, np.arange(low, high, dtype=np.uint32), code), arrays, columns
 
     def _write_in(self) -> Lists:
         """Sort and encode links in."""
@@ -178,15 +178,17 @@ class LinkSorter:
             sorting.sort_turned(targets, sources, borders[b], starts, ordered)
             return starts, ordered
 
+        def pages_of(b: int) -> Pages:
+            return np.arange(borders[b], borders[b + 1], dtype=np.uint32)
+
         # One bucket in the middle is the sample for the code: buckets differ in address, not in kind.
         middle = len(self._by_target.numbers) // 2
         starts, sources = read(middle)
-        pages = np.arange(borders[middle], borders[middle + 1], dtype=np.uint32)
-        code = Code.from_counts(count_symbols(sources, NO_ATTRIBUTES, starts, pages))
+        code = Code.from_counts(count_symbols(sources, NO_ATTRIBUTES, starts, pages_of(middle)))
 
         def work(b: int) -> EncodedLists:
             starts, sources = read(b)
-            return encode(sources, NO_ATTRIBUTES, starts, borders[b], code)
+            return encode(sources, NO_ATTRIBUTES, starts, pages_of(b), code)
 
         lists = ListWriter(self._writer, "in", code)
         for b, part in enumerate(self._workers.in_order(work, self._by_target.numbers)):
@@ -220,13 +222,12 @@ def count_symbols(targets: Pages, attributes: Pages, starts: Starts, pages: Page
     return symbols
 
 
-def encode(targets: Pages, attributes: Pages, starts: Starts, low: int, code: Code) -> EncodedLists:
-    """Encode the lists of pages from `low` on; those of page low + i are targets[starts[i]:starts[i + 1]]."""
+def encode(targets: Pages, attributes: Pages, starts: Starts, pages: Pages, code: Code) -> EncodedLists:
+    """Encode the lists of pages; that of pages[i] is targets[starts[i]:starts[i + 1]]."""
     max_link_bits = 12 + link_codec.RAW_BITS + 32 + (38 if len(attributes) else 0)
     words = np.zeros(len(targets) * max_link_bits // 64 + 2, np.uint64)
     ends = np.zeros(len(starts) - 1, np.int64)
-    bases = np.arange(low, low + len(starts) - 1, dtype=np.uint32)
-    bits = link_codec.encode_lists(targets, attributes, starts, bases, code.codes, code.lengths, words, ends)
+    bits = link_codec.encode_lists(targets, attributes, starts, pages, code.codes, code.lengths, words, ends)
     return EncodedLists(words, int(bits), ends, np.diff(starts).astype(np.uint32))
 
 

@@ -18,21 +18,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph import generation
 from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, changed_small_arrays, read_only
-from cocite.graph.generation import (
-    LAYER_HEADER_BYTES,
-    LAYER_MAGIC,
-    LayerName,
-    Progress,
-    cannot_read,
-    changed_arrays,
-    damaged_layer,
-    digest,
-    empty_array,
-    merged_manifest,
-    no_progress,
-    read_layer_manifest,
-)
+from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
 from cocite.kernels.codec.lists import mark_moved, number_moved, place_moved
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
@@ -72,7 +60,7 @@ class Layer:
 
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays, with the file, whose bytes are not those that were written."""
-        for name in changed_arrays(self.arrays, self.manifest["arrays"], progress, pool):
+        for name in generation.changed_arrays(self.arrays, self.manifest["arrays"], progress, pool):
             yield self.place_of(name)
 
     def place_of(self, name: str) -> str:
@@ -89,17 +77,17 @@ class Layer:
             manifest = _verified_manifest(store, name, *marks)
             return cls(manifest, _mapped(file, manifest), file)
         except OSError as error:
-            raise cannot_read(file, error) from error
+            raise generation.cannot_read(file, error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise damaged_layer(file) from error
+            raise generation.damaged_layer(file) from error
 
 
 @lru_cache(MAX_KNOWN_LAYERS)  # a commit opens a store several times
 def _verified_manifest(store: Path, name: LayerName, *_marks: int) -> dict[str, Any]:
     """The manifest of a layer whose file has these marks, and whose smallest arrays are as they were written."""
-    manifest, file = read_layer_manifest(store, name), store / name.file
+    manifest, file = generation.read_layer_manifest(store, name), store / name.file
     if wrong := next(changed_small_arrays(_mapped(file, manifest), manifest["arrays"]), ""):
-        raise damaged_layer(file, f" ({wrong} doesn't match its checksum)")
+        raise generation.damaged_layer(file, f" ({wrong} doesn't match its checksum)")
     return manifest
 
 
@@ -119,11 +107,16 @@ def layer_bytes(manifest: dict[str, Any], arrays: Mapping[str, Values]) -> tuple
     """The parts of a layer's file, one after another, and the digest of its manifest."""
     chosen = {name: np.ascontiguousarray(values) for name, values in sorted(arrays.items()) if len(values)}
     entries = {
-        name: {"type": values.dtype.newbyteorder("<").str, "length": len(values), "digest": digest(values.data)}
+        name: {
+            "type": values.dtype.newbyteorder("<").str,
+            "length": len(values),
+            "digest": digest(values.data),
+        }
         for name, values in chosen.items()
     }
     begin = _aligned(
-        LAYER_HEADER_BYTES + len(json.dumps({**manifest, "arrays": entries})) + 64 * len(entries), GRAIN_BYTES
+        generation.LAYER_HEADER_BYTES + len(json.dumps({**manifest, "arrays": entries})) + 64 * len(entries),
+        GRAIN_BYTES,
     )
     at, parts = begin, list[bytes | memoryview]()
     for name, values in sorted(chosen.items(), key=lambda item: item[0] not in MAPPED):
@@ -131,7 +124,7 @@ def layer_bytes(manifest: dict[str, Any], arrays: Mapping[str, Values]) -> tuple
         parts += [bytes(start - at), values.view(np.uint8).tobytes()]
         entries[name]["offset"], at = start, start + values.nbytes
     text = json.dumps({**manifest, "arrays": entries}, sort_keys=True).encode()
-    header = LAYER_MAGIC + len(text).to_bytes(8, "little") + text
+    header = generation.LAYER_MAGIC + len(text).to_bytes(8, "little") + text
     return [header + bytes(begin - len(header)), *parts], digest(text)
 
 
@@ -151,7 +144,7 @@ class LayeredArrays(Arrays):
 
     def __init__(self, base: Arrays, layers: list[Layer], folder: Path | None = None) -> None:
         """`folder` has the files of the base; without it, they are copied."""
-        super().__init__({}, merged_manifest(base.manifest, [layer.manifest for layer in layers]), base.path)
+        super().__init__({}, generation.merged_manifest(base.manifest, [layer.manifest for layer in layers]), base.path)
         self.format, self._base, self.layers, self.folder = base.format, base, layers, folder
         self.pages, self.new = layers[-1].first + layers[-1].new, layers[-1].first + layers[-1].new - base.pages
         self._firsts = [layer.first for layer in layers]

@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import pack
-from cocite.kernels.codec.link_codec import (
-    CHANGES,
-    DAMAGED,
-    LAST_BIT,
-    next_link,
-    next_target,
-    short_window,
-    target_of,
-)
+from cocite.kernels.codec.link_codec import CHANGES, DAMAGED, LAST_BIT, next_link, next_target, short_window, target_of
 from cocite.kernels.instructions import count_ones, prefetch_item
 from cocite.kernels.jit import inline, kernel, lean_inline, lean_kernel
 

@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import (
-    MAX_CONTEXT,
-    MAX_HEADING_FOLDERS,
-    MAX_TEXT,
-    GroupedLinks,
-    shortened,
-)
+from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_HEADING_FOLDERS, MAX_TEXT, GroupedLinks, shortened
 from cocite.sources.compressed import head, open_bytes
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines

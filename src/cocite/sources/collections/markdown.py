@@ -34,18 +34,8 @@ from cocite.sources.records import (
     expect_readable,
     expect_some,
 )
-from cocite.sources.wikis.notes import (
-    MAX_HEAD,
-    NOTE_SUFFIXES,
-    TAG,
-    TAG_WEIGHT,
-    WIKI_LINK,
-    Notes,
-    properties,
-    quoted,
-    relative,
-    tag_path,
-)
+from cocite.sources.wikis import notes
+from cocite.sources.wikis.notes import Notes
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -53,7 +43,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-MARKDOWN_SUFFIXES = NOTE_SUFFIXES
+MARKDOWN_SUFFIXES = notes.NOTE_SUFFIXES
 MAX_FRONT_MATTER = 64 << 10
 MAX_NESTING = 40
 """Levels of lists, quotations and brackets; parsing 1 MB of open brackets takes time proportional to this."""
@@ -134,7 +124,7 @@ class NoteLinks(NamedTuple):
 
     def at(self, url: str) -> "NoteLinks":
         """These links on a page with an address."""
-        own = quoted(self.file)
+        own = notes.quoted(self.file)
         return self._replace(url=url, root=url.removesuffix(own) if url.endswith("/" + own) else None)
 
     def find(self, name: str) -> str | None:
@@ -144,13 +134,15 @@ class NoteLinks(NamedTuple):
 
     def address(self, path: str) -> str:
         """The address of a path in the folder."""
-        return urljoin(self.url, relative(path, self.file)) if self.root is None else self.root + quoted(path)
+        return (
+            urljoin(self.url, notes.relative(path, self.file)) if self.root is None else self.root + notes.quoted(path)
+        )
 
     def tags(self, text: str, inline: list[str]) -> dict[str, str]:
         """The tags of a note in a vault, each with its address."""
-        if not (inline or "tag" in text[:MAX_HEAD].lower()) or not self.notes.tagged:
+        if not (inline or "tag" in text[: notes.MAX_HEAD].lower()) or not self.notes.tagged:
             return {}
-        return {name: self.address(tag_path(name)) for name in (*properties(text).get("tag", ()), *inline)}
+        return {name: self.address(notes.tag_path(name)) for name in (*notes.properties(text).get("tag", ()), *inline)}
 
 
 def parse(
@@ -184,7 +176,7 @@ def parse(
         if tagged := links.tags(source, tags):
             page.headings.append("Tags")
             page.links += [
-                Link(there, f"#{tag}", len(page.headings) - 1, weight=TAG_WEIGHT, boilerplate=True)
+                Link(there, f"#{tag}", len(page.headings) - 1, weight=notes.TAG_WEIGHT, boilerplate=True)
                 for tag, there in tagged.items()
             ]
     return page
@@ -328,7 +320,7 @@ def _block_of_spans(level: int, spans: list[plain_markdown.Span], links: NoteLin
             continue
         pieces.append(" " if kind == plain_markdown.BREAK_SPAN else text)
         if links and "#" in text and kind != plain_markdown.CODE_SPAN:
-            tags += TAG.findall(text)
+            tags += notes.TAG.findall(text)
         if kind == plain_markdown.LINK_SPAN:
             found.append((at, other))
     whole = " ".join("".join(pieces).split())
@@ -357,7 +349,7 @@ def _parser(wiki_links: bool = False) -> "MarkdownIt":
 
 def _wiki_link(state: "StateInline", silent: bool) -> bool:
     """Read a wiki link where the parser is, if there is one."""
-    found = WIKI_LINK.match(state.src, state.pos)
+    found = notes.WIKI_LINK.match(state.src, state.pos)
     if found and not silent:
         token = state.push("wiki_link", "", 0)
         token.meta = {"name": found[1], "text": found[2] or ""}
@@ -446,7 +438,7 @@ class _BlockReader:
     def add_text(self, text: str, bare_addresses: bool) -> None:
         """Add text. A bare address in it is a link, unless a link is open."""
         if self.links and bare_addresses and "#" in text:
-            self.tags += TAG.findall(text)
+            self.tags += notes.TAG.findall(text)
         start = 0
         for at, url in _bare_addresses(text) if bare_addresses and _LINK not in self.open else ():
             self.pieces.append(text[start:at])

@@ -37,14 +37,12 @@ _MAY_BE_NAMED = re.compile(r"class|id|role", re.IGNORECASE)
 
 def is_boilerplate(attribute_source: str) -> bool:
     """Return whether the role, id or class of an element marks navigation, a page header or footer, or a side bar."""
-    return (_seen if len(attribute_source) < MAX_CACHED_SOURCE else _is_boilerplate)(attribute_source)
+    return (_cached if len(attribute_source) < MAX_CACHED_SOURCE else _cached.__wrapped__)(attribute_source)
 
 
-def _is_boilerplate(attribute_source: str) -> bool:
+@lru_cache(maxsize=20_000)
+def _cached(attribute_source: str) -> bool:
     return bool(_MAY_BE_NAMED.search(attribute_source)) and has_boilerplate_name(attributes(attribute_source))
-
-
-_seen = lru_cache(maxsize=20_000)(_is_boilerplate)
 
 
 def has_boilerplate_name(given: dict[str, str]) -> bool:
