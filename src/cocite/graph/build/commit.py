@@ -189,7 +189,9 @@ class Commit:
             numbered.choose_records(undated=NEWEST_SECOND)
             kept = numbered.referenced()
             if kept is not None and not kept.any():
-                return nothing._replace(left_out=self._all_left_out())
+                targets = [self.spill.targets_of(block) for block in range(self.spill.blocks)]
+                usable = sum(int(np.count_nonzero(each)) for each in targets)  # of records that don't count
+                return nothing._replace(left_out={"replaced": usable, "unusable": sum(map(len, targets)) - usable})
             if kept is not None and not kept.all():
                 keep_pages(writer, self.sites, workers, kept)
                 numbered.keep_only(kept)
@@ -203,12 +205,6 @@ class Commit:
         fresh = number < 0
         number[fresh] = self.old.pages + np.arange(int(fresh.sum()))
         return TouchedWeb(graph, number, fresh, sorter.left_out)
-
-    def _all_left_out(self) -> dict[str, int]:
-        """The links that took part, by cause, where none is kept: their records don't count."""
-        targets = [self.spill.targets_of(block) for block in range(self.spill.blocks)]
-        usable = sum(int(np.count_nonzero(each)) for each in targets)
-        return {"replaced": usable, "unusable": sum(map(len, targets)) - usable}
 
     # What differs
 

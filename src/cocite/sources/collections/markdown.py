@@ -142,7 +142,8 @@ class NoteLinks(NamedTuple):
         """The tags of a note in a vault, each with its address."""
         if not (inline or "tag" in text[: notes.MAX_HEAD].lower()) or not self.notes.tagged:
             return {}
-        return {name: self.address(notes.tag_path(name)) for name in (*notes.properties(text).get("tag", ()), *inline)}
+        names = (*notes.properties(text).get("tag", ()), *inline)
+        return {name: self.address(f"tags/{name.strip('/').lower()}") for name in names}
 
 
 def parse(

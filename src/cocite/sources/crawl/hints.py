@@ -8,7 +8,9 @@ import re
 import zlib
 from typing import NamedTuple
 from urllib.parse import urljoin
-from xml.parsers import expat
+
+from cocite.errors import BadSource
+from cocite.sources.xml_chunks import XML_ERRORS, new_parser
 
 MAX_HINTS = 50_000  # of one file, as sitemaps.org limits them
 MAX_BYTES = 50 << 20
@@ -33,14 +35,12 @@ class Hint(NamedTuple):
 def read_hints(content: bytes, base: str) -> list[Hint]:
     """Return the addresses in a sitemap or feed, as far as it can be read."""
     reader = _Reader(base)
-    parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = reader.characters, reader.refuse
+    parser = new_parser(base, "hints don't", reader.start, reader.end, reader.characters)
     try:
         if content[:2] == b"\x1f\x8b":
             content = zlib.decompressobj(31).decompress(content, MAX_BYTES)
         parser.Parse(content[:MAX_BYTES], True)
-    except (expat.ExpatError, zlib.error, LookupError, ValueError):
+    except (*XML_ERRORS, zlib.error, BadSource):
         pass  # what came before the damage is kept
     return reader.found
 
@@ -102,6 +102,3 @@ class _Reader:
                 self.found.append(Hint(address, date[0] if date else "", name == "sitemap"))
             self.item = None
         self.value = []
-
-    def refuse(self, *_: object) -> None:
-        raise ValueError("entities are refused")

@@ -46,23 +46,18 @@ class Recipe:
     def downloads(self, release: str = "") -> list[RecipeFile]:
         """All files, in the order of the recipe."""
         named = [url.replace("{release}", release) for url in self.files]
-        return [
-            *(RecipeFile(url, PurePosixPath(urlsplit(url).path).name) for url in named),
-            *(_readme(*path.split("/", 2)) for path in self.readmes),
-        ]
+        found = [RecipeFile(url, PurePosixPath(urlsplit(url).path).name) for url in named]
+        for owner, repository, file in (path.split("/", 2) for path in self.readmes):
+            page = f"https://github.com/{owner}/{repository}"  # the one that people link to
+            url = f"https://raw.githubusercontent.com/{owner}/{repository}/HEAD/{file}"
+            found.append(RecipeFile(url, f"{owner}--{repository}.md", page, f"{page}/blob/HEAD/{file}"))
+        return found
 
     @property
     def hosts(self) -> frozenset[str]:
         """The hosts that may be asked."""
         addresses = [each.url for each in self.downloads()] + [self.sums, self.release]
         return frozenset(urlsplit(address).netloc for address in addresses if address)
-
-
-def _readme(owner: str, repository: str, file: str) -> RecipeFile:
-    """The file of a repository, as the page that people link to: the repository's."""
-    page = f"https://github.com/{owner}/{repository}"
-    url = f"https://raw.githubusercontent.com/{owner}/{repository}/HEAD/{file}"
-    return RecipeFile(url, f"{owner}--{repository}.md", page, f"{page}/blob/HEAD/{file}")
 
 
 @cache

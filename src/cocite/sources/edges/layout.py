@@ -172,12 +172,16 @@ def looks_like(delimiter: str, width: int, pairs: Sequence[tuple[str, str]]) -> 
     """
     columns = list(zip(*pairs, strict=True))
     min_share = MIN_SHARED_WORDS if delimiter == " " else MIN_SHARED_NAMES
+    # Pages that link are linked, too. Numbers and times recur in any table.
+    others = [pair for pair in pairs if pair[0] != pair[1]]
+    names = [{pair[side] for pair in others if _LETTER.search(pair[side])} for side in (0, 1)]
+    recurring = len(names[0] & names[1])
     if (
         (delimiter == "\t" and width <= MAX_LINK_COLUMNS)
         or any(_mostly(lambda value: "://" in value, column) for column in columns)
         or all(_mostly(_IDENTIFIER.fullmatch, column) for column in columns)
         or (width <= MAX_LINK_COLUMNS and all(_mostly(_INTEGER.fullmatch, column) for column in columns))
-        or (width <= MAX_LINK_COLUMNS and _names_recur(pairs, min_share))
+        or (width <= MAX_LINK_COLUMNS and recurring >= max(1, min_share * min(map(len, names))))
     ):
         return ""
     if delimiter == " ":
@@ -187,10 +191,3 @@ def looks_like(delimiter: str, width: int, pairs: Sequence[tuple[str, str]]) -> 
 
 def _mostly(test: Callable[[str], object], column: Sequence[str]) -> bool:
     return sum(bool(test(value)) for value in column) >= MIN_SHARE * len(column)
-
-
-def _names_recur(pairs: Sequence[tuple[str, str]], min_share: float) -> bool:
-    """Return whether pages that link are linked, too. Numbers and times recur in any table."""
-    others = [pair for pair in pairs if pair[0] != pair[1]]
-    sources, targets = ({pair[side] for pair in others if _LETTER.search(pair[side])} for side in (0, 1))
-    return len(sources & targets) >= max(1, min_share * min(len(sources), len(targets)))

@@ -120,11 +120,6 @@ def mention(name: str) -> str:
     return _key(name.strip().removesuffix(".md").rstrip("/").rpartition("/")[2])
 
 
-def tag_path(name: str) -> str:
-    """The path of a tag in a folder of notes."""
-    return f"tags/{name.strip('/').lower()}"
-
-
 def relative(path: str, note: str) -> str:
     """The address of a path, relative to that of a note."""
     there = quoted(posixpath.relpath(path, posixpath.dirname(note) or "."))
