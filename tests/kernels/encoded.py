@@ -29,7 +29,7 @@ def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None
     attrs = np.array([value for some in attributes or [] for value in some], np.uint32)
     starts = np.cumsum([0, *map(len, targets)])
     code = Code.from_counts(count_symbols(flat, attrs, starts, np.arange(len(targets), dtype=np.uint32)))
-    words, bits, ends, degrees = encode(flat, attrs, starts, 0, code)
+    words, bits, ends, degrees = encode(flat, attrs, starts, np.arange(len(starts) - 1, dtype=np.uint32), code)
     firsts = np.append(0, ends)
     base = firsts[::PER_BASE]
     return Lists(

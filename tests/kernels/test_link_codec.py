@@ -31,9 +31,8 @@ def code_of(lengths: dict[int, int]) -> Code:
 
 def encoded(base: int, targets: list[int], attributes: list[int], code: Code) -> tuple[NDArray[np.uint64], int]:
     """One list as (words, bits)."""
-    words, bits, ends, _ = encode(
-        np.array(targets, np.uint32), np.array(attributes, np.uint32), np.array([0, len(targets)]), base, code
-    )
+    arrays = np.array(targets, np.uint32), np.array(attributes, np.uint32), np.array([0, len(targets)])
+    words, bits, ends, _ = encode(*arrays, np.array([base], np.uint32), code)
     assert ends.tolist() == [bits]
     return words, bits
 

@@ -185,7 +185,7 @@ def _from_source(path: Path, only_lists: bool = False) -> list[Visit]:
     from cocite.sources.records import ReadReport
 
     try:
-        is_list = any(kind.recognises(path, head(path)) for kind in (bookmarks, opml))
+        is_list = any(kind.recognises(path, head(path)) for kind in (bookmarks.SOURCE, opml.SOURCE))
         if only_lists and not is_list:
             raise BadSource("it is neither bookmarks nor OPML")
         pages = [
