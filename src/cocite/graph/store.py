@@ -7,7 +7,7 @@ A Graph can be shared among threads and pickled to processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, CociteError
 from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays, rows_of
 from cocite.graph.changes.removed import RemovedPages
-from cocite.graph.links import GraphLinks
+from cocite.graph.links import GraphLinks, OutLinks
 from cocite.graph.names import PageNames
 from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
@@ -37,21 +37,12 @@ class Graph:
         self.arrays = store if isinstance(store, Arrays) else Arrays.open(Path(store), expected)
         self.path, self.manifest, self.pages = self.arrays.path, self.arrays.manifest, self.arrays.pages
         self.fingerprints: NDArray[np.uint64] = self.arrays["fingerprint"]  # public hashes, the same in every store
-        self.names = names = PageNames(self.arrays)
-        self.texts = texts = PageTexts(self.arrays)
-        # Not self.names: a graph in a cycle stays until the collector runs.
-        self.links = links = GraphLinks(self.arrays, lambda: names.order)
+        self.names, self.texts = PageNames(self.arrays), PageTexts(self.arrays)
+        names = self.names  # not self: a graph in a cycle stays until the collector runs
+        self.links = GraphLinks(self.arrays, lambda: names.order)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
-        self.in_degree: NDArray[np.uint32] = links.in_degree  # links into each page
-        self.out_degree: NDArray[np.uint32] = links.out_degree  # links out of each page
-        # The most used methods of the parts.
-        self.find, self.get, self.address, self.canonical = names.find, names.get, names.address, names.canonical
-        self.alias_target, self.best_parents = names.alias_target, links.best_parents
-        self.links_from, self.links_to, self.weights_from = links.links_from, links.links_to, links.weights_from
-        self.iter_links, self.units, self.site = links.iter_links, self.sites.units, self.sites.name
-        self.title, self.headings, self.text = texts.title, texts.headings, texts.text
-        self.anchors, self.contexts = texts.anchors, texts.contexts
-        self.array, self.damaged = self.arrays.__getitem__, self.arrays.damaged
+        self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
+        self.out_degree: NDArray[np.uint32] = self.links.out_degree  # links out of each page
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any] | None = None) -> Graph:
@@ -109,9 +100,87 @@ class Graph:
         """The pages that were removed for good."""
         return RemovedPages.read(self.arrays)
 
+    # The most used methods of the parts.
+
+    def find(self, address: str) -> int:
+        """The page of an address in any spelling; an alias gives its target. Raises UnknownPage, BadAddress."""
+        return self.names.find(address)
+
+    def get(self, address: str) -> int | None:
+        """The page of an address in any spelling, None if the store does not have it."""
+        return self.names.get(address)
+
+    def address(self, page: int) -> str:
+        """The address of a page as its own record, or the first link to it, spells it."""
+        return self.names.address(page)
+
+    def canonical(self, page: int) -> str:
+        """The canonical address of a page, or `name:` and its opaque name."""
+        return self.names.canonical(page)
+
+    def alias_target(self, page: int) -> int:
+        """The target of an alias; any other page itself."""
+        return self.names.alias_target(page)
+
+    def links_from(self, page: int) -> OutLinks:
+        """The links out of a page, in page order, with blocks and flags."""
+        return self.links.links_from(page)
+
+    def links_to(self, page: int) -> NDArray[np.uint32]:
+        """The pages that link to a page, ascending."""
+        return self.links.links_to(page)
+
     def pool(self, page: int) -> NDArray[np.uint32] | None:
         """The parents to choose from, where the graph is a part of a web that has no others; None: all are here."""
         return None
+
+    def iter_links(self, chunk_pages: int = 1 << 14) -> Iterator[tuple[int, NDArray[np.int64], OutLinks]]:
+        """All links out, some pages at a time: (first page, where each page's links start, the links)."""
+        return self.links.iter_links(chunk_pages)
+
+    def weights_from(self, page: int) -> NDArray[np.float32]:
+        """The probability of each link out of a page."""
+        return self.links.weights_from(page)
+
+    def best_parents(self, page: int) -> NDArray[np.uint32] | None:
+        """The stored parents of highest in-degree, best first; None for a page with few parents: read them all."""
+        return self.links.best_parents(page)
+
+    def title(self, page: int) -> str:
+        """The title of a page, or the empty text."""
+        return self.texts.title(page)
+
+    def headings(self, page: int) -> list[str]:
+        """The headings of a page's sections, by their numbers."""
+        return self.texts.headings(page)
+
+    def text(self, page: int) -> str:
+        """The main text of a page."""
+        return self.texts.text(page)
+
+    def anchors(self, page: int) -> list[str]:
+        """The texts of the links out of a page, in their order."""
+        return self.texts.anchors(page)
+
+    def contexts(self, page: int) -> list[str]:
+        """The words around the links out of a page, in their order."""
+        return self.texts.contexts(page)
+
+    def units(self, unit: str) -> NDArray[np.uint32]:
+        """The unit of independence of each page, as a number: host, domain or site."""
+        return self.sites.units(unit)
+
+    def site(self, page: int) -> str:
+        """The name of a page's site."""
+        return self.sites.name(page)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """An array of the store, by its name in FORMAT.md."""
+        return self.arrays[name]
+
+    def damaged(self) -> CociteError:
+        """The error for lists, names or texts that cannot be read."""
+        return self.arrays.damaged()
 
     @property
     def out(self) -> Lists:
