@@ -1,8 +1,10 @@
-"""From a fresh checkout to the first answer: `python bench/first_answer.py [--write docs/lab/first-answer.md]`.
+"""From a fresh checkout to the first answer: `python bench/first_answer.py [OTHER …] [--write FILE]`.
 
-Copies the checkout, makes a virtual environment, downloads the libraries, installs them, runs `cocite demo`, then asks
-again. Downloads are timed apart: they depend on the network. Seconds are wall and processor time (user + system): the
-latter changes less when other programs run. Of repeated commands the fastest run counts.
+Downloads the libraries, copies the checkout, then does what its `make demo` does: makes a virtual environment, installs
+the libraries, runs `cocite demo`. Then it asks again. OTHER are checkouts of other versions, measured in the same run,
+in turns. Nothing is compiled beforehand in any of the copies. Downloads are timed apart: they depend on the network.
+Seconds are wall and processor time (user + system): the latter changes less when other programs run. Of repeated
+commands the fastest run counts. `--wheels` keeps the downloaded libraries for the next run.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).parents[1]
 RUNS = 7
@@ -38,32 +41,55 @@ def timed(command: Sequence[str | Path], **options: object) -> tuple[float, floa
     return found
 
 
-def steps(place: Path, python: str) -> list[tuple[str, float, float]]:
-    """Every step from the checkout to the first answer, and further answers, with their seconds."""
-    checkout, wheels, venv = place / "cocite", place / "wheels", place / "cocite" / ".venv"
+def download(checkouts: Sequence[Path], wheels: Path, python: str) -> tuple[str, float, float]:
+    """Download the libraries of all checkouts."""
+    needed = [*checkouts, "hatchling", "editables"]
+    times = [timed([python, "-m", "pip", "download", "-q", "-d", wheels, each]) for each in needed]
+    return "download the libraries", *map(sum, zip(*times, strict=True))
+
+
+def steps(root: Path, place: Path, wheels: Path, python: str) -> list[tuple[str, float, float]]:
+    """Every step from a checkout to the first answer, and further answers, with their seconds."""
+    checkout, venv = place / "cocite", place / "cocite" / ".venv"
     ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "data")
-    shutil.copytree(ROOT, checkout, ignore=ignored)
-    home = {**os.environ, "XDG_CACHE_HOME": str(place / "cache"), "PIP_NO_INPUT": "1"}
-    home.pop("PYTHONDONTWRITEBYTECODE", None)
+    shutil.copytree(root, checkout, ignore=ignored)
+    home = {**os.environ, "XDG_CACHE_HOME": str(place / "cache"), "PIP_NO_INPUT": "1", "PYTHON": python}
+    home |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "NUMBA_CACHE_DIR"):
+        home.pop(name, None)
     run = {"env": home, "cwd": checkout}
-    pip = [venv / "bin/python", "-m", "pip", "--disable-pip-version-check", "-q"]
     cocite = venv / "bin" / "cocite"
-    found = [("make the virtual environment", *timed([python, "-m", "venv", venv], **run))]
-    needed = [".", "hatchling", "editables"]
-    found.append(("download the libraries", *timed([*pip, "download", "-d", wheels, *needed], **run)))
-    local = ["--no-index", "--find-links", wheels]
-    found.append(("install them", *timed([*pip, "install", "--no-compile", *local, "-e", "."], **run)))
+    found = [("make the virtual environment", *timed(["make", "-s", venv.relative_to(checkout) / ".created"], **run))]
+    found.append(("install the libraries", *timed(["make", "-s", venv.relative_to(checkout) / ".installed"], **run)))
     found.append(("cocite demo, the first time", *timed([cocite, "demo"], **run)))
+    found.append(("all of these", *map(sum, list(zip(*found, strict=True))[1:])))
     store = next((place / "cache" / "cocite").glob("sample-*.cocite"))
-    asking = {"env": {**home, "COCITE_INDEX": str(store)}, "cwd": place}
     for name, command in (
-        ("cocite related nytimes.com, warm", ["related", "nytimes.com"]),
+        ("cocite related nytimes.com, warm", ["related", "nytimes.com", "-i", store]),
         ("cocite --help", ["--help"]),
         ("cocite related --help", ["related", "--help"]),
     ):
-        times = [timed([cocite, *command], **asking) for _ in range(RUNS)]
+        times = [timed([cocite, *command], env=home, cwd=place) for _ in range(RUNS)]
         found.append((name, min(wall for wall, _ in times), min(cpu for _, cpu in times)))
     return found
+
+
+def measured(
+    checkouts: Sequence[Path], place: Path, wheels: Path, python: str, rounds: int
+) -> list[list[tuple[str, float, float]]]:
+    """The steps of each checkout, measured in turns: the medians."""
+    rows: list[list[list[tuple[str, float, float]]]] = [[] for _ in checkouts]
+    for number in range(rounds):
+        for at, root in enumerate(checkouts):
+            folder = place / f"{at}-{number}"
+            folder.mkdir()
+            rows[at].append(steps(root, folder, wheels, python))
+            if at or number:  # the first one's environment is looked at below
+                shutil.rmtree(folder)
+    return [
+        [(same[0][0], median(wall for _, wall, _ in same), median(cpu for _, _, cpu in same))
+         for same in zip(*runs, strict=True)] for runs in rows
+    ]  # fmt: skip
 
 
 def dependencies(place: Path) -> list[tuple[str, float, float]]:
@@ -97,13 +123,22 @@ def canonical(requirement: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def report(found: list[tuple[str, float, float]], sizes: list[tuple[str, float, float]], whole: float) -> str:
+def report(
+    names: Sequence[str], steps: Sequence[list[tuple[str, float, float]]], downloaded: tuple[str, float, float],
+    sizes: list[tuple[str, float, float]], whole: float,
+) -> str:  # fmt: skip
     """The results as a page."""
     lines = ["# From a fresh checkout to the first answer", ""]
-    lines += [f"Made by `python bench/first_answer.py` on {os.cpu_count()} cores, which other programs used as well."]
-    lines += [f"Commands are the fastest of {RUNS} runs. Processor time is user + system, of all processes.", ""]
-    lines += ["| step | wall s | processor s |", "|---|---|---|"]
-    lines += [f"| {name} | {wall:.2f} | {cpu:.2f} |" for name, wall, cpu in found]
+    lines += [
+        f"Made by `python bench/first_answer.py` on {os.cpu_count()} cores. Commands are the fastest of {RUNS} runs."
+    ]
+    lines += ["Processor time is user + system, of all processes.", ""]
+    head = [f"{name}: {kind}" for kind in ("wall s", "processor s") for name in names]
+    lines += [f"| step | {' | '.join(head)} |", "|---|" + "---:|" * len(head)]
+    for same in zip(*steps, strict=True):
+        figures = [f"{each[at]:.2f}" for at in (1, 2) for each in same]
+        lines.append(f"| {same[0][0]} | {' | '.join(figures)} |")
+    lines += ["", f"Downloading the libraries took {downloaded[1]:.0f} s, and {downloaded[2]:.1f} s of processor time."]
     lines += ["", f"The virtual environment has {whole:,.0f} MB. What each dependency costs:", ""]
     lines += ["| dependency | MB | MB that go without it |", "|---|---|---|"]
     lines += [f"| {name} | {own:.1f} | {only:.1f} |" for name, own, only in sizes]
@@ -112,15 +147,22 @@ def report(found: list[tuple[str, float, float]], sizes: list[tuple[str, float, 
 
 def main() -> None:
     """Measure, print, and perhaps write a page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("others", type=Path, nargs="*", metavar="OTHER", help="checkouts of other versions")
     parser.add_argument("--write", type=Path, help="also write a page of Markdown")
+    parser.add_argument("--wheels", type=Path, help="folder of the downloaded libraries; not downloaded if it exists")
+    parser.add_argument("--rounds", type=int, default=1, help="each version is measured so many times")
     parser.add_argument("--python", default=sys.executable)
     given = parser.parse_args()
+    checkouts = [ROOT, *(other.resolve() for other in given.others)]
     with tempfile.TemporaryDirectory(prefix="cocite-first-") as folder:
         place = Path(folder)
-        found = steps(place, given.python)
-        whole = sum(file.stat().st_size for file in (place / "cocite" / ".venv").rglob("*") if file.is_file()) / 1e6
-        page = report(found, dependencies(place), whole)
+        wheels = (given.wheels or place / "wheels").resolve()
+        downloaded = ("", 0.0, 0.0) if wheels.is_dir() else download(checkouts, wheels, given.python)
+        found = measured(checkouts, place, wheels, given.python, given.rounds)
+        first = place / "0-0"
+        whole = sum(file.stat().st_size for file in (first / "cocite" / ".venv").rglob("*") if file.is_file()) / 1e6
+        page = report([each.name for each in checkouts], found, downloaded, dependencies(first), whole)
     print(page)
     if given.write:
         given.write.write_text(page, "utf-8")

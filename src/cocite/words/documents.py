@@ -8,10 +8,9 @@ sample is read.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -43,17 +42,16 @@ _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\d?\.)?", re.IGNORECASE)
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class LinkTexts:
+class LinkTexts(NamedTuple):
     """Texts of the links to one page with the number of links that use each, the most frequent first."""
 
     anchors: list[tuple[str, int]]
     contexts: list[tuple[str, int]]  # the words around the links
     headings: list[tuple[str, int]]  # of the sections with the links
-    languages: list[tuple[str, int]] = field(default_factory=list)  # of the lists, if they are wanted
+    languages: list[tuple[str, int]]  # of the lists, if they are wanted
 
 
-NO_LINK_TEXTS = LinkTexts([], [], [])
+NO_LINK_TEXTS = LinkTexts([], [], [], [])
 
 
 class PageReader(Generic[Value]):
@@ -149,10 +147,11 @@ def link_texts(
 
 def counted_texts(table: pa.Table, languages: bool) -> dict[int, LinkTexts]:
     """The texts of links by target."""
-    found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], []))
+    found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], [], []))
     for name, maximum in columns_of(languages).items():
+        column = LinkTexts._fields.index(name)
         for page, text, count in count_texts(table["target"], table[name], maximum):
-            getattr(found[page], name).append((text, count))
+            found[page][column].append((text, count))
     return found
 
 

@@ -53,18 +53,18 @@ class ChangedRows:
         self.graph, self.old, self.pages = graph, old, changed.pages
         self.text_words, self.described = np.zeros(len(self.pages), np.uint16), np.ones(len(self.pages), np.bool_)
         self.homes = np.array([is_home(next(addresses(graph.names, page, 1, True))) for page in self.pages], np.uint8)
-        terms, counted = lru_cache(CACHED_TEXTS)(terms_of), [list[tuple[str, int]]() for _ in self.pages]
+        terms, counted = lru_cache(CACHED_TEXTS)(terms_of), [dict[str, int]() for _ in self.pages]
         self.names = AnchorNames()
         for page, own, links in changed.texts:
             self.names.add(page, links.anchors, graph.address(page) if links.anchors else "")
             row, words = int(np.searchsorted(self.pages, page)), count_words(own, links, terms)
             self.text_words[row], self.described[row], counted[row] = words.of_text, words.described, words.most
-        number = {word: at for at, word in enumerate(dict.fromkeys(word for row in counted for word, _ in row))}
+        number = {word: at for at, word in enumerate(dict.fromkeys(word for row in counted for word in row))}
         if not len(old.words):
             raise BadStore(f"The vectors of {graph.path} have no words")
         known = old.words.find_all(list(number))
-        ids = known[np.array([number[word] for row in counted for word, _ in row], np.int64)]
-        times = np.array([count for row in counted for _, count in row], np.float32)
+        ids = known[np.array([number[word] for row in counted for word in row], np.int64)]
+        times = np.array([count for row in counted for count in row.values()], np.float32)
         weights = (np.log1p(times / WORD_TENTHS) * np.where(ids < 0, 0, old.rarity[ids])).astype(np.float32)
         starts = np.cumsum([0, *map(len, counted)])
         self.rows = csr_array((weights, np.maximum(ids, 0), starts), shape=(len(self.pages), len(old.words)))

@@ -11,11 +11,12 @@ Pages that layers changed have their keywords in the file RECENT, among the word
 and how many pages have each, wait until all keywords are made again.
 """
 
+import itertools
 import secrets
 import tempfile
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -135,7 +136,7 @@ def make_keywords(
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
         stage = "choosing keywords of pages"
         for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, stage, True):
-            collected.add(page, keywords_of(own, links, graph.facts.language(page), terms, per_page))
+            collected.add(page, dict(keywords_of(own, links, graph.facts.language(page), terms, per_page)))
     return collected.index(per_page)
 
 
@@ -153,14 +154,13 @@ class PageWords:
     """Counted words of pages, collected page by page."""
 
     def __init__(self, pages: int) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
         self._ids, self._counts, self.sizes = array("I"), array("I"), np.zeros(pages, np.int64)
 
-    def add(self, page: int, words: list[tuple[str, int]]) -> None:
+    def add(self, page: int, words: Mapping[str, int]) -> None:
         """Add the words of a page, each with its count."""
-        numbers = self._numbers
-        self._ids.extend([numbers.setdefault(word, len(numbers)) for word, _ in words])
-        self._counts.extend([count for _, count in words])
+        self._ids.extend(map(self._numbers.__getitem__, words))
+        self._counts.extend(words.values())
         self.sizes[page] = len(words)
 
     def index(self, per_page: int) -> KeywordIndex:

@@ -58,14 +58,16 @@ def make_vectors(
     collected, names = PageWords(graph.pages), AnchorNames()
     text_words, described = np.zeros(graph.pages, np.uint16), np.zeros(graph.pages, np.bool_)
     terms, stopped = lru_cache(CACHED_TEXTS)(terms_of), Counter[str]()
+    spelled = PageReader(enumerate(addresses(graph.names, 0, graph.pages)))
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
         for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, "reading words of pages"):
             words = count_words(own, links, terms)
             text_words[page], described[page] = words.of_text, words.described
-            names.add(page, links.anchors, graph.address(page) if links.anchors else "")
+            if links.anchors:
+                names.add(page, links.anchors, spelled.take(page) or "")
             collected.add(page, words.most)
             language = language_of(words.all, graph.facts.language(page))
-            stopped.update({word for word, _ in words.most} & stop_words(language))
+            stopped.update(stop_words(language).intersection(words.most))
     found = collected.index(COUNTED_WORDS)
     stop = 2 * np.array([stopped[word] for word in collected.words], np.int64) >= np.maximum(1, found.frequency)
     rarity = np.sqrt(np.log((1 + np.count_nonzero(collected.sizes)) / (1.0 + found.frequency)) * (found.frequency > 1))
@@ -89,34 +91,43 @@ def make_vectors(
 class CountedWords(NamedTuple):
     """The words of a page and of links to it."""
 
-    all: Counter[str]  # in tenths
-    most: list[tuple[str, int]]  # the most frequent
+    all: dict[str, int]  # in tenths
+    most: dict[str, int]  # the most frequent, in any order
     of_text: int  # different words of its text
     described: bool  # whether it has words other than those of anchor texts
 
 
 def count_words(own: dict[str, str], links: LinkTexts, terms: Callable[[str], list[str]]) -> CountedWords:
     """Count the words of a page from its own texts and those of links to it."""
-    words = Counter(terms_of(own["text"][:MAX_CHARACTERS]))
-    of_text = min(len(words), 0xFFFF)
-    words.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
+    counted: Counter[str] = Counter(terms_of(own["text"][:MAX_CHARACTERS])) if own["text"] else Counter()
+    of_text = min(len(counted), 0xFFFF)
+    if own["title"] or own["headings"]:
+        counted.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
+    words = {word: count * WORD_TENTHS for word, count in counted.items()}
     described = add_link_words(words, links, terms)
-    most = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
+    most = words
+    if len(words) > COUNTED_WORDS:
+        most = dict(sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS])
     return CountedWords(words, most, of_text, described)
 
 
-def add_link_words(words: Counter[str], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:
+def add_link_words(words: dict[str, int], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:
     """Add the words of links to a page, counting in tenths; return whether the page has words other than anchors."""
-    for text, count in links.contexts:
-        for term in terms(text):
-            words[term] += count
-    for word in words:
-        words[word] *= WORD_TENTHS
+    add_words(words, links.contexts, WORD_TENTHS, terms)
     described = bool(words)
-    for text, count in links.anchors:
-        for term in terms(text):
-            words[term] += count * ANCHOR_TENTHS
+    add_words(words, links.anchors, ANCHOR_TENTHS, terms)
     return described
+
+
+def add_words(
+    words: dict[str, int], texts: list[tuple[str, int]], tenths: int, terms: Callable[[str], list[str]]
+) -> None:
+    """Add the words of texts, each counting so many tenths for each link that has the text."""
+    known = words.get  # a `Counter` calls Python for every new word
+    for text, count in texts:
+        added = count * tenths
+        for term in terms(text):
+            words[term] = known(term, 0) + added
 
 
 def with_neighbours(graph: Graph, matrix: csr_array, text_words: NDArray[np.uint16]) -> csr_array:

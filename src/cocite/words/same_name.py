@@ -12,7 +12,7 @@ pages that share a name with one. Which names are ignored stays as it is until t
 import re
 import unicodedata
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from hashlib import blake2b
@@ -39,6 +39,7 @@ GENERIC_NAMES = frozenset({
     "web", "website",
 })  # fmt: skip
 """Anchor texts of any page; small stores have too few of each to notice."""
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 _PATH = re.compile(r"[\w.-]+/([\w.-]+)")
 
 
@@ -50,10 +51,10 @@ class AnchorNames:
 
     def add(self, page: int, anchors: list[tuple[str, int]], address: str) -> None:
         """Add the anchor texts of a page. The lowest bit of a name is whether the address has it, too."""
-        counted: Counter[str] = Counter()
+        counted: dict[str, int] = {}
         for text, count in anchors:
             if name := name_in(text):
-                counted[name] += count
+                counted[name] = counted.get(name, 0) + count
         spelled = letters_of(address) if counted else ""
         for name, count in counted.items():
             self._pages.append(page)
@@ -195,9 +196,9 @@ def name_in(text: str) -> str:
 
 def letters_of(text: str) -> str:
     """The letters and digits of a text, in lower case, with the marks of letters: vowels, in many scripts."""
+    if text.isascii():
+        return text.encode().translate(None, _NO_LETTERS).decode().lower()
     text = unicodedata.normalize("NFKC", text).casefold()
-    if text.isascii() and text.isalnum():
-        return text
     return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 

@@ -140,8 +140,9 @@ def language_of(words: Iterable[str], declared: str = "") -> str:
     """The language of a text from its different words; a declared language wins if it has stop words."""
     if declared in languages():
         return declared
-    of_word = languages_of_words()
-    found = [of_word[word] for word in words if word in of_word]
+    found = [using for using in map(languages_of_words().get, words) if using]
+    if len(found) < MIN_STOP_WORDS:  # most texts, such as those of links, are too short
+        return DEFAULT_LANGUAGE
     matches = Counter(language for using in found for language in using)
     highest = max(matches.values(), default=0)
     if highest < MIN_STOP_WORDS or highest == matches[DEFAULT_LANGUAGE]:
