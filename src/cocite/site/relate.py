@@ -6,13 +6,13 @@ that a fifth of the site links to, such as a glossary, counts half; a page witho
 pinned pages come first.
 """
 
+import gc
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from cocite.graph.store import Graph
 from cocite.related.evidence import Evidence, LinkedFrom, LinksTo, SimilarText
 from cocite.related.methods import method
 from cocite.site.overrides import Overrides, Wishes, wishes_for
-from cocite.site.read import ReadSite, in_chunks, path_of
+from cocite.site.read import ReadSite, in_chunks, path_of, without_collection
 from cocite.sources.records import Page
 from cocite.web import Web
 
@@ -99,11 +99,16 @@ def relate_site(base: str, site: ReadSite, overrides: Overrides, k: int, progres
     shared = shared_title_parts([record.title for record in records])
     result.titles = [own_title(record, shared, path) for record, path in zip(records, result.paths, strict=True)]
     result.unknown = sorted({path for wish in wishes for path in (*wish.pin, *wish.never) if path not in places})
-    join_links(records, places)
-    mark_navigation(records)
-    relater, pages = Relater(Graph.from_records([*records, *aliases]), records, wishes, k, places), range(len(records))
-    limits = MIN_PAGES_FOR_PROCESSES, MAX_PROCESSES
-    result.related = in_chunks(relater.lists, list(pages), "relating pages", *limits, progress)
+    with without_collection():
+        join_links(records, places)
+        mark_navigation(records)
+        relater = Relater(Graph.from_records([*records, *aliases]), records, wishes, k, places)
+    limits, pages = (MIN_PAGES_FOR_PROCESSES, MAX_PROCESSES), list(range(len(records)))
+    gc.freeze()  # garbage collection would go over all that was read, again and again
+    try:
+        result.related = in_chunks(relater.lists, pages, "relating pages", *limits, progress)
+    finally:
+        gc.unfreeze()
     return result
 
 
@@ -204,24 +209,28 @@ def join_links(records: Sequence[Page], places: Mapping[str, int]) -> None:
 def mark_navigation(records: Sequence[Page]) -> None:
     """Mark links as boilerplate that recur on many pages: the same text and target, the same text, the same group."""
     groups = [_groups(record) for record in records]
-    same = Counter(pair for record in records for pair in {(link.url, link.text) for link in record.links})
-    texts = Counter(text for record in records for text in {link.text for link in record.links})
-    repeated = Counter(group for own in groups for group in set(own.values()))
+    same, texts, repeated = Counter[tuple[str, str]](), Counter[str](), Counter[tuple[str, ...]]()
+    for record, own in zip(records, groups, strict=True):
+        pairs = {(link.url, link.text) for link in record.links}
+        same.update(pairs)
+        texts.update({text for _, text in pairs})
+        repeated.update(set(own.values()))
     max_same, max_texts = max(4, 0.03 * len(records)), max(5, 0.2 * len(records))
+    recurring = {pair for pair, count in same.items() if count > max_same or texts[pair[1]] > max_texts}
     for record, own in zip(records, groups, strict=True):
         # once for each group: finding a tuple reads all of it
         marked = {block for block, group in own.items() if len(group) > 2 and repeated[group] > 2}
         for link in record.links:
-            recurs = same[link.url, link.text] > max_same or texts[link.text] > max_texts
-            link.boilerplate = link.boilerplate or recurs or link.block in marked
+            if link.block in marked or (link.url, link.text) in recurring:
+                link.boilerplate = True
 
 
 def _groups(record: Page) -> dict[int | None, tuple[str, ...]]:
     """The targets of each section."""
-    found: dict[Any, list[str]] = {}
+    found: defaultdict[int | None, list[str]] = defaultdict(list)
     for link in record.links:
-        if link.block is not None:
-            found.setdefault(link.block, []).append(link.url)
+        found[link.block].append(link.url)
+    found.pop(None, None)
     return {block: tuple(urls) for block, urls in found.items()}
 
 
