@@ -43,9 +43,9 @@ def timed(command: Sequence[str | Path], **options: object) -> tuple[float, floa
 
 def download(checkouts: Sequence[Path], wheels: Path, python: str) -> tuple[str, float, float]:
     """Download the libraries of all checkouts."""
-    needed = [*checkouts, "hatchling", "editables"]
+    needed: list[str | Path] = [*checkouts, "hatchling", "editables"]
     times = [timed([python, "-m", "pip", "download", "-q", "-d", wheels, each]) for each in needed]
-    return "download the libraries", *map(sum, zip(*times, strict=True))
+    return "download the libraries", sum(wall for wall, _ in times), sum(cpu for _, cpu in times)
 
 
 def steps(root: Path, place: Path, wheels: Path, python: str) -> list[tuple[str, float, float]]:
@@ -62,7 +62,7 @@ def steps(root: Path, place: Path, wheels: Path, python: str) -> list[tuple[str,
     found = [("make the virtual environment", *timed(["make", "-s", venv.relative_to(checkout) / ".created"], **run))]
     found.append(("install the libraries", *timed(["make", "-s", venv.relative_to(checkout) / ".installed"], **run)))
     found.append(("cocite demo, the first time", *timed([cocite, "demo"], **run)))
-    found.append(("all of these", *map(sum, list(zip(*found, strict=True))[1:])))
+    found.append(("all of these", sum(wall for _, wall, _ in found), sum(cpu for *_, cpu in found)))
     store = next((place / "cache" / "cocite").glob("sample-*.cocite"))
     for name, command in (
         ("cocite related nytimes.com, warm", ["related", "nytimes.com", "-i", store]),
@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("others", type=Path, nargs="*", metavar="OTHER", help="checkouts of other versions")
     parser.add_argument("--write", type=Path, help="also write a page of Markdown")
     parser.add_argument("--wheels", type=Path, help="folder of the downloaded libraries; not downloaded if it exists")
-    parser.add_argument("--rounds", type=int, default=1, help="each version is measured so many times")
+    parser.add_argument("--rounds", type=int, default=1, help="number of runs of each version")
     parser.add_argument("--python", default=sys.executable)
     given = parser.parse_args()
     checkouts = [ROOT, *(other.resolve() for other in given.others)]

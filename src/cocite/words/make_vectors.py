@@ -122,7 +122,7 @@ def add_link_words(words: dict[str, int], links: LinkTexts, terms: Callable[[str
 def add_words(
     words: dict[str, int], texts: list[tuple[str, int]], tenths: int, terms: Callable[[str], list[str]]
 ) -> None:
-    """Add the words of texts, each counting so many tenths for each link that has the text."""
+    """Add the words of texts. Each counts `tenths` for each link that has the text."""
     known = words.get  # a `Counter` calls Python for every new word
     for text, count in texts:
         added = count * tenths
