@@ -148,15 +148,20 @@ def bit_filter(members):
 
 
 @lean_inline
+def is_likely(bits, member):
+    """1 if the bit of a number is set, else 0: 1 for members, rarely for others."""
+    bit = spread(member, GOLDEN_RATIO) & uint64(8 * len(bits) - 1)
+    return np.int64(bits[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
+
+
+@lean_inline
 def keep_likely(bits, links, count, kept):
     """Copy the links whose bit is set to `kept`, which may be `links`, without branches. Returns how many."""
-    mask = uint64(8 * len(bits) - 1)
     at = np.int64(0)
     for k in range(count):
         page = links[k]
-        bit = spread(page, GOLDEN_RATIO) & mask
         kept[at] = page
-        at += np.int64(bits[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
+        at += is_likely(bits, page)
     return at
 
 

@@ -251,6 +251,11 @@ class Vocabulary(Sequence[str]):
             return [self[place] for place in places]
         return bytes(self.data[self.starts[places] : self.starts[places + 1]]).decode("utf-8", "replace")
 
+    def some(self, numbers: Sequence[int]) -> list[str]:
+        """The words of some numbers, which must be there."""
+        bounds = zip(self.starts[numbers].tolist(), self.starts[1:][numbers].tolist(), strict=True)
+        return [self.data[start:end].tobytes().decode("utf-8", "replace") for start, end in bounds]
+
     def find(self, word: str) -> int | None:
         """The number of a word."""
         at = bisect_left(self, word)

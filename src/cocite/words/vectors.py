@@ -121,18 +121,14 @@ class Vectors:
 
     def cosines(self, page: int, others: NDArray[np.uint32], context: bool = False) -> NDArray[np.float64]:
         """The cosines of the words of a page and of others, or of context words; 0 if they share stop words alone."""
-        matrix, found = self.context if context else self.pages, np.zeros(len(others))
-        words, weights = heaviest_first(matrix, page)
-        if len(words):
-            cosines(matrix, words, weights, self._are_content(words), others, found)
+        found = np.empty(len(others))
+        cosines(self.context if context else self.pages, page, self.stop, others, found)
         return found
 
     def terms(self, page: int) -> int:
         """How many words a page has, without stop words."""
-        return int(np.count_nonzero(self._are_content(self.of(page)[0])))
-
-    def _are_content(self, words: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        return np.asarray(np.take(self.stop, words, mode="clip") == 0)  # a damaged file may name other words
+        words = self.pages.ids[int(self.pages.starts[page]) : int(self.pages.ends[page])]
+        return int(np.count_nonzero(np.take(self.stop, words, mode="clip") == 0))  # a damaged file may name others
 
     def same_name_pages(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages of the same name, the most similar first, with the cosine of the names."""
@@ -157,16 +153,18 @@ class Vectors:
 
     def has_words_of_others(self, graph: Graph, page: int) -> bool:
         """Whether the words of a page include those of pages that it exchanges links with."""
-        if not neighbour_weight(self.text_words[[page]].astype(np.float64))[0]:
+        words = int(self.text_words[page])
+        if words == 0 or (SHORT_WORDS / words) ** SHORT_POWER <= MIN_NEIGHBOUR_WEIGHT:  # as `neighbour_weight`
             return False
-        return len(np.intersect1d(graph.links_from(page).targets, graph.links_to(page))) > 0
+        return not set(graph.links_from(page).targets.tolist()).isdisjoint(graph.links_to(page).tolist())
 
     def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
         """The words, or context words, that a page shares with each of others."""
         matrix = self.context if context else self.pages
         counts, terms, weights = shared_terms(matrix, page, others, MAX_SHARED_TERMS, self.stop)
-        strong = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0)
-        return [SharedTerms(int(count), terms[i, strong[i]].tolist()) for i, count in enumerate(counts)]
+        strong = ((weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0)).sum(axis=1)  # the first ones
+        rows = zip(counts.tolist(), terms.tolist(), strong.tolist(), strict=True)
+        return [SharedTerms(count, numbers[:first]) for count, numbers, first in rows]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.blend import (
     IN_SECTION,
+    MIN_SCORE,
     ON_PAGE,
+    SCORE_UNITS,
     Candidates,
     ParentWeights,
     add_together,
@@ -40,9 +42,6 @@ MAX_LINKER_LINKS = 2000
 """A shared child with more in-links doesn't count: everybody links there."""
 MAX_BEST_LINKS = 100
 """Parents and children of each of the best pages that count, and links of such a parent."""
-SCORE_UNITS = 1e6
-"""Scores that differ by less than one of these parts are equal."""
-MIN_SCORE = 1e-12
 
 
 @lent
@@ -80,6 +79,13 @@ class Around(NamedTuple):
     reliability: float  # the mean part of the sections that list the page that chance doesn't explain
 
 
+class SameNamePages(NamedTuple):
+    """Pages that links call by the name of a page, and how much a link to each counts."""
+
+    pages: NDArray[np.uint32]
+    shares: NDArray[np.float64]
+
+
 class AroundLimits(NamedTuple):
     """How much is read around a page."""
 
@@ -111,32 +117,68 @@ def weigh_parents(web, parents, shares, own):
 
 
 @kernel
-def read_around(web, page, limits):
-    """Read the parents and children of a page: (state, Around)."""
-    out, excluded, units = web.counted.out, web.counted.excluded, web.counted.units
-    state, candidates = choose_parents(web.into, web.choice, excluded, page, limits.parents)
-    chosen, parents = read_parents(out, candidates, page, limits.parents, limits.window, excluded, True)
-    count, children = counted.read_targets(out, page, excluded, np.empty(0, np.uint32))
+def read_around(web, page, names, limits):
+    """Read the parents and children of a page, and the parents of its same-name pages: (state, Around)."""
+    excluded, units = web.counted.excluded, web.counted.units
+    state, parents = parents_of(web, page, limits)
+    count, children = counted.read_targets(web.counted.out, page, excluded, np.empty(0, np.uint32))
     one_site = len(parents.pages) > 0
     for parent in parents.pages:
         one_site &= units[parent] == units[page] if len(units) > 0 else parent == page
     children = children[: max(np.int64(0), min(count, np.int64(limits.children)))]
-    weights, reliability = weigh_parents(web, parents, np.ones(len(parents.pages)), len(parents.pages))
-    around = Around(np.int64(page), parents, parents, weights, children, one_site, reliability)
-    return min(state, chosen, count), around
+    listing, shares = parents, np.ones(len(parents.pages))
+    for i in range(len(names.pages)):
+        read, others = parents_of(web, np.int64(names.pages[i]), limits)
+        own = np.full(len(others.pages), names.shares[i])
+        numbered, members = new_set(len(listing.pages) + 1), np.int64(0)
+        members = add_members(numbered, members, listing.pages)
+        add_member(numbered, members, np.uint32(page))  # the page itself lists its same-name page
+        for k in range(len(own)):
+            if number_of(numbered.table, others.pages[k]) >= 0:  # a list that has both counts for the page alone
+                own[k] = 0.0
+        listing, shares, state = join_parents(listing, others), np.concatenate((shares, own)), min(state, read)
+    weights, reliability = weigh_parents(web, listing, shares, len(parents.pages))
+    around = Around(np.int64(page), parents, listing, weights, children, one_site, reliability)
+    return min(state, count), around
 
 
 @kernel
-def alike_pages(web, around, seeds, weights):
-    """Pages like a page: (state, pages, their part by sections, values, the best pages).
+def parents_of(web, page, limits):
+    """Choose and read the parents of a page: (state, Parents)."""
+    excluded = web.counted.excluded
+    state, candidates = choose_parents(web.into, web.choice, excluded, page, limits.parents)
+    chosen, parents = read_parents(web.counted.out, candidates, page, limits.parents, limits.window, excluded, True)
+    return min(state, chosen), parents
+
+
+@kernel
+def join_parents(first, second):
+    """The parents of two pages as those of the first."""
+    size, links = len(first.pages), first.starts[len(first.pages)]
+    total = links + second.starts[len(second.pages)]
+    starts, places = np.empty(size + len(second.pages) + 1, np.int64), np.empty(size + len(second.pages), np.int64)
+    starts[:size], places[:size] = first.starts[:size], first.places
+    starts[size:], places[size:] = second.starts + links, second.places + links
+    targets, attributes = np.empty(total, np.uint32), np.empty(total, np.uint32)
+    targets[:links], attributes[:links] = first.targets[:links], first.attributes[:links]
+    targets[links:], attributes[links:] = second.targets[: total - links], second.attributes[: total - links]
+    pages, whole = np.concatenate((first.pages, second.pages)), np.concatenate((first.whole, second.whole))
+    return Parents(first.of, first.window, pages, starts, places, whole, targets, attributes)
+
+
+@kernel
+def alike_pages(web, page, names, seeds, limits, weights):
+    """Pages like a page: (state, what was read, pages, their part by sections, values, the best pages).
 
     Where no section lists the page, what is like the best pages counts as much as what is like the page itself. For
     one of the best pages the others count, if there are any: how much a page is like itself says nothing.
     """
+    read, around = read_around(web, page, names, limits)
     state, found, in_section, values = first_step(web, around, seeds, weights)
+    state = min(state, read)
     best = best_pages(values, weights.best if state >= 0 and not is_in_sections(around.parents) else 0)
     if len(best) == 0:
-        return state, found, in_section, values, found[:0]
+        return state, around, found, in_section, values, found[:0]
     ended, pages, sums = second_step(web, found, best, values, seeds, weights)
     listed, total = np.zeros(len(pages)), np.full(len(pages), values[best].sum())
     listed[: len(found)] = in_section
@@ -146,7 +188,7 @@ def alike_pages(web, around, seeds, weights):
         sums[best[0]], total[best[0]] = values[best[0]], 1.0
     for i in range(len(pages)):
         sums[i] = ((values[i] if i < len(found) else 0.0) + sums[i] / max(total[i], MIN_SCORE)) / 2
-    return min(state, ended), pages, listed, sums, found[best]
+    return min(state, ended), around, pages, listed, sums, found[best]
 
 
 @inline
@@ -201,12 +243,13 @@ def second_step(web, found, best, values, seeds, weights):
     The first pages are those found. The other parents of a child that several of the best pages have are read once.
     """
     limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
+    no_names = SameNamePages(np.empty(0, np.uint32), np.empty(0))
     room = len(best) * MAX_BEST_LINKS
     pages, sums, state = found, np.zeros(len(found)), np.int64(0)
     numbered, count, shares, own = new_set(room), np.int64(0), np.zeros(room), np.zeros(len(best))
     for i in range(len(best)):
         page = np.int64(found[best[i]])
-        read, around = read_around(web, page, limits)
+        read, around = read_around(web, page, no_names, limits)
         others, _, likeness, factor = by_parents(web, around, np.append(seeds, np.uint32(page)), weights)
         pages, sums = np.concatenate((pages, others)), np.concatenate((sums, values[best[i]] * likeness))
         children, some = rare_children(web.into, around.children, values[best[i]] * factor)
@@ -226,9 +269,10 @@ def second_step(web, found, best, values, seeds, weights):
 def most_alike(web, best, pages, seeds, weights):
     """For each of some pages the best page that it is most like, or MISSING: (state, best pages)."""
     limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
+    no_names = SameNamePages(np.empty(0, np.uint32), np.empty(0))
     most, through, state = np.zeros(len(pages)), np.full(len(pages), np.uint32(MISSING)), np.int64(0)
     for page in best:
-        read, around = read_around(web, np.int64(page), limits)
+        read, around = read_around(web, np.int64(page), no_names, limits)
         ended, found, _, values = first_step(web, around, np.append(seeds, np.uint32(page)), weights)
         numbered = new_page_set(len(found), len(web.into.degree))
         add_members(numbered, np.int64(0), found)

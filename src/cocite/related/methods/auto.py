@@ -54,34 +54,39 @@ shows what each is worth on every collection, and how well constants do on a col
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.kernels.hash_tables import MISSING, find_places
+from cocite.graph.store import Graph
+from cocite.kernels.hash_tables import MISSING, NumberedSet
 from cocite.kernels.related import blend as kernels
-from cocite.kernels.related.likeness import Around
+from cocite.kernels.related.blend import (
+    CONTEXT_PART,
+    LINK_PART,
+    PLACE_PART,
+    TEXT_PART,
+    USAGE_PART,
+    Candidates,
+    TextWeb,
+    TextWeights,
+)
+from cocite.kernels.related.likeness import SameNamePages
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.likeness import (
-    Alike,
-    LikenessParams,
-    alike_pages,
-    most_alike,
-    popularity,
-    read_around,
-)
+from cocite.related.neighbourhood.likeness import NO_NAMES, Alike, LikenessParams, alike_pages, most_alike
 from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
 from cocite.related.neighbourhood.usage import usage_around, usage_evidence
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Merged, Numbered, Pages
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages
 from cocite.web import Web
 from cocite.words.vectors import SharedTerms, Vectors
 
-LINK_PART, NAME_PART, TEXT_PART, CONTEXT_PART, PLACE_PART, USAGE_PART = range(PARTS := 6)
-"""The parts of a score."""
+PARTS = 6
 SAME_NAME = 0.15
 """The most that a page gets for its same-name pages."""
 PLACE = 0.25
@@ -92,8 +97,6 @@ NEARBY_ADDRESSES = 10
 """Before and after a page without any other candidate."""
 MAX_LINK_SHARE = 0.95
 """Where links give more than this of a score, words are not evidence."""
-SCORE_DIGITS = 6
-"""Scores that differ by less are equal."""
 NAMED_WORDS, SHARE_DIGITS = 8, 3
 """What evidence shows."""
 
@@ -109,130 +112,122 @@ class Params(LikenessParams):
                              maximum=1000)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Blend:
-    """Candidates and the parts of their scores: parts[LINK_PART] and so on have a row for each query page."""
+class Query(NamedTuple):
+    """A query page, and what relates others to it."""
 
-    pages: Merged
-    numbered: Numbered
-    around: Sequence[Around]
+    page: int
+    alike: Alike
+    names: SameNamePages
+    visited: Pages = NO_PAGES  # pages that people visited before or after
+
+
+class Blend(NamedTuple):
+    """Candidates and the parts of their scores: parts[i, LINK_PART] and so on for query page i."""
+
+    queries: Sequence[Query]
+    candidates: Candidates
+    chosen: NumberedSet  # the candidates, without those that are merged into others
+    pages: Pages  # the same in order
     parts: Values
     in_section: Values  # for each query page a row: the part by common sections
-    alike: Sequence[Alike] = ()  # for each query page, as the following
-    used: Sequence[tuple[Pages, Values]] = ()  # pages that people visited before or after, and how many clicks that is
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by the sum of all parts."""
     start, found = begin(web, seeds, params, lambda view, pages: blend(web, view, pages, params))
-    rows = found.parts.sum(axis=0)
-    evidence = AutoEvidence(web, start.view, found, params)
-    return start.scores(found.pages.pages, rows.sum(axis=0), rows, evidence=evidence)
+    rows = found.parts.sum(axis=1)
+    values = rows[0] if len(rows) == 1 else rows.sum(axis=0)
+    return start.scores(found.pages, values, rows, evidence=AutoEvidence(web, start.view, found, params))
 
 
 def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
     """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
-    if web.vectors is not None and params.counted_copies and not params.trust:
-        view.votes = web.vectors.votes
-    around = [read_around(view, page, same_name_pages(web, page, params), params) for page in pages]
-    alike = [alike_pages(view, one, pages, params) for one in around]
-    similar = [web.vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and web.vectors else []
-    used = []
-    with suppress(BadStore):  # damaged clicks are no reason to return nothing
-        used = [usage_around(web, page) for page in pages] if params.usage else []
-    some = [*(each.pages for each in alike), *similar, *(visited for visited, _ in used)]
-    numbered = Numbered(sum(map(len, some)), *some)
-    merged = view.merge(numbered.pages)
-    in_section = np.zeros((len(pages), len(merged.pages)))
-    parts = np.zeros((PARTS, *in_section.shape))
-    found = Blend(merged, numbered, around, parts, in_section, alike, used)
-    own = view.are_seeds(merged.pages, pages)
-    for row, one in enumerate(around):
-        parts, places = found.parts[:, row], merged.number[numbered.find(alike[row].pages)]
-        in_section[row, places], parts[LINK_PART, places] = alike[row].in_section, alike[row].values
-        if web.vectors is not None:
-            add_texts(web.vectors, view, one, found, row, params)
-        parts[USAGE_PART] = params.usage * clicks_of(found, row) * (parts.sum(axis=0).max(initial=0) or 1.0)
-        parts[USAGE_PART, own] = 0
-    enough = bool((found.parts[[LINK_PART, TEXT_PART, CONTEXT_PART, USAGE_PART]] > 0).any())
-    return found if enough else nearby_addresses(view, around), enough
+    vectors, graph = web.vectors, view.graph
+    if vectors is not None and params.counted_copies and not params.trust:
+        view.votes = vectors.votes
+    own = view.representatives(np.array(pages, np.uint32))
+    queries = list[Query]()
+    for page in pages:
+        names = NO_NAMES if vectors is None or not params.names else same_name_pages(vectors, page, params)
+        queries.append(Query(page, alike_pages(view, page, names, own, params), names))
+    some = [each.alike.pages for each in queries]
+    some += [vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and vectors else []
+    clicks = list[Values]()
+    if params.usage and web.has_clicks:
+        with suppress(BadStore):  # damaged clicks are no reason to return nothing
+            used = [usage_around(web, page) for page in pages]
+            clicks = [counts for _, counts in used]
+            queries = [query._replace(visited=visited) for query, (visited, _) in zip(queries, used, strict=True)]
+            some += [visited for visited, _ in used]
+    joined = some[0] if len(some) == 1 else np.concatenate(some)
+    candidates, chosen, found = kernels.number_candidates(view.near_duplicates, joined, graph.pages)
+    in_section, parts = np.zeros((len(pages), len(found))), np.zeros((len(pages), PARTS, len(found)))
+    for row, query in enumerate(queries):
+        kernels.set_values(candidates, query.alike.pages, query.alike.in_section, in_section[row])
+        kernels.set_values(candidates, query.alike.pages, query.alike.values, parts[row, LINK_PART])
+        if vectors is not None:
+            texts, weights = text_web(view, vectors), text_weights(view, vectors, query, params)
+            kernels.add_texts(texts, query.page, own, weights, candidates, found, in_section[row], parts[row])
+        if clicks:
+            add_usage(candidates, query.visited, clicks[row], params.usage, parts[row])
+            parts[row, USAGE_PART, view.are_seeds(found, pages)] = 0
+    made = Blend(queries, candidates, chosen, found, parts, in_section)
+    enough = any((parts[:, part] > 0).any() for part in (LINK_PART, TEXT_PART, CONTEXT_PART, USAGE_PART))
+    return (made, True) if enough else (nearby_addresses(view, queries), False)
 
 
-def clicks_of(blend: Blend, row: int) -> Values:
-    """The clicks of each candidate; those of near-duplicates are added up."""
-    clicks = np.zeros(len(blend.pages.pages))
-    for visited, counts in blend.used[row : row + 1]:
-        np.add.at(clicks, blend.pages.number[blend.numbered.find(visited)], counts)
-    return clicks
-
-
-def add_texts(vectors: Vectors, view: GraphView, around: Around, blend: Blend, row: int, params: Params) -> None:
-    """Set the parts by names, words and places."""
-    pages, parts, in_section = blend.pages.pages, blend.parts[:, row], blend.in_section[row]
-    own = view.are_seeds(pages, [one.page for one in blend.around])
-    if params.names:
-        named, candidates = parts[NAME_PART], kernels.Candidates(blend.numbered.set, blend.pages.number)
-        kernels.add_same_name(vectors.same_name, pages, candidates, in_section, named)
-        named[own] = 0
-        named *= SAME_NAME / max(float(named.max(initial=0)), MIN_SCORE)
-    add_words(vectors, view, around, pages, parts, params)
-    parts[TEXT_PART, own] = parts[CONTEXT_PART, own] = 0
-    if in_section.any():
-        listed = np.flatnonzero(parts.sum(axis=0))
-        hosts, others = view.graph.units("host"), pages[listed]
-        parts[PLACE_PART, listed] = PLACE * (hosts[others] == hosts[around.page])
-        parts[PLACE_PART, listed] += PLACE * (vectors.home[others] == 1)
-
-
-def same_name_pages(web: Web, page: int, params: Params) -> dict[int, float]:
+def same_name_pages(vectors: Vectors, page: int, params: Params) -> SameNamePages:
     """The same-name pages of a page, and the weight of links to them."""
-    if web.vectors is None or not params.names:
-        return {}
-    others, cosines = web.vectors.same_name_pages(page)
-    return dict(zip(others.tolist(), (params.names * cosines).tolist(), strict=True))
+    others, cosines = vectors.same_name_pages(page)
+    return SameNamePages(others, params.names * cosines)
 
 
-def add_words(vectors: Vectors, view: GraphView, around: Around, pages: Pages, parts: Values, params: Params) -> None:
-    """Set the part by similar text and, for the best candidates, that by context words.
+def text_web(view: GraphView, vectors: Vectors) -> TextWeb:
+    """What relates pages beside links, as kernels take it."""
+    graph = view.graph
+    words = vectors.pages, vectors.context, vectors.same_name, vectors.stop, vectors.home
+    return TextWeb(*words, graph.units("host"), graph.in_degree, view.in_degree, view.votes)
 
-    Context words come from all lists. With `trust`, as far as a candidate's are from lists without any, the mean of the
-    others takes their place.
+
+def text_weights(view: GraphView, vectors: Vectors, query: Query, params: Params) -> TextWeights:
+    """The weights of parts for a query page.
+
+    Context words come from all lists: with `trust` they count as far as its in-links are from pages that have trust.
     """
-    page = around.page
-    if params.words:
-        weight = params.words * np.log(np.e + vectors.text_words[page])
-        parts[TEXT_PART] = weight * vectors.cosines(page, pages)
-    if params.context:
-        scores = np.round(parts[LINK_PART] + parts[NAME_PART] + parts[TEXT_PART], SCORE_DIGITS)
-        last = max(0, len(pages) - WORD_PAGES)
-        best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
-        cosines = vectors.cosines(page, pages[best], context=True)
-        weight = params.context * around.reliability
-        if params.trust:
-            weight *= float(view.in_degree[page] / max(1, view.graph.in_degree[page]))
-            known = np.minimum(1.0, view.in_degree[pages[best]] / np.maximum(1, view.graph.in_degree[pages[best]]))
-            cosines = known * cosines + (1 - known) * (known @ cosines / max(float(known.sum()), MIN_SCORE))
-        parts[CONTEXT_PART, best] = weight * cosines * popularity(view.votes, pages[best], around, params)
+    page, around, trust = query.page, query.alike.around, bool(params.trust)
+    text = params.words * np.log(np.e + vectors.text_words[page])
+    context = params.context * around.reliability
+    if trust:
+        context *= float(view.in_degree[page] / max(1, view.graph.in_degree[page]))
+    exponent = 0.0 if around.one_site else params.popularity
+    return TextWeights(bool(params.names), SAME_NAME, float(text), float(context), exponent, PLACE, WORD_PAGES, trust)
 
 
-def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:
+def add_usage(candidates: Candidates, visited: Pages, counts: Values, weight: float, parts: Values) -> None:
+    """Set the part by clicks, compared with the best score without them; those of near-duplicates are added up."""
+    clicks = np.zeros(parts.shape[1])
+    np.add.at(clicks, candidates.merged[kernels.find_numbers(candidates.pages, visited)], counts)
+    parts[USAGE_PART] = weight * clicks * (parts.sum(axis=0).max(initial=0) or 1.0)
+
+
+def nearby_addresses(view: GraphView, queries: Sequence[Query]) -> Blend:
     """Without any other candidate: the nearest addresses on the host, by the part of the path that they share."""
     graph, hosts, near = view.graph, view.graph.units("host"), set[int]()
-    for one in around:
+    for one in queries:
         first, last = one.page - NEARBY_ADDRESSES, one.page + NEARBY_ADDRESSES
         beside = range(max(0, first), min(len(graph), last + 1))
         near.update(page for page in beside if hosts[page] == hosts[one.page] and not view.refuses(page))
-    near -= {page for page in near if graph.alias_target(page) != page} | {one.page for one in around}
-    merged = view.merge(np.array(sorted(near), np.uint32))
-    shape = len(around), len(merged.pages)
-    found = Blend(merged, Numbered(0), around, np.zeros((PARTS, *shape)), np.zeros(shape))
-    paths = [graph.canonical(page).split("/") for page in merged.pages.tolist()]
-    for row, one in enumerate(around):
+    near -= {page for page in near if graph.alias_target(page) != page} | {one.page for one in queries}
+    pages = np.array(sorted(near), np.uint32)
+    candidates, chosen, found = kernels.number_candidates(view.near_duplicates, pages, graph.pages)
+    parts, in_section = np.zeros((len(queries), PARTS, len(found))), np.zeros((len(queries), len(found)))
+    paths = [graph.canonical(page).split("/") for page in found.tolist()]
+    for row, one in enumerate(queries):
         own = graph.canonical(one.page).split("/")
         pairs = (zip(own, path, strict=False) for path in paths)
         shared = [len(list(takewhile(lambda parts: parts[0] == parts[1], each))) for each in pairs]
-        found.parts[PLACE_PART, row] = PLACE / len(own) * np.array(shared, np.float64)
-    return found
+        parts[row, PLACE_PART] = PLACE / len(own) * np.array(shared, np.float64)
+    return Blend(queries, candidates, chosen, found, parts, in_section)
 
 
 # ------------------------------------------------------------------------------------------------------- the evidence
@@ -249,121 +244,131 @@ class AutoEvidence:
 
     def __call__(self, pages: Pages) -> list[list[Evidence]]:
         """The evidence for each of some results, for each query page the largest part first."""
-        blend = self.blend
-        parents = [one.parents for one in blend.around]
+        queries = self.blend.queries
+        parents = [each.alike.around.parents for each in queries]
         copies, children = self.params.counted_copies, self.params.children
         links = LinkEvidence(self.view, parents, children, kernels.MAX_REPEATS, copies)(pages)
         self._add_best(pages, links)
-        places = find_places(blend.pages.pages, np.ascontiguousarray(pages, np.uint32))
-        rows, links_only = [], np.ones(len(pages), np.bool_)
-        for row, one in enumerate(blend.around):
-            found, only = self._about(row, pages, places)
-            rows.append(for_query(found, one.page, len(blend.around)))
-            links_only &= only
+        rows, links_only = [], [True] * len(pages)
+        for row, query in enumerate(queries):
+            found, only = self._about(row, query, pages)
+            rows.append(for_query(found, query.page, len(queries)))
+            links_only = [one and other for one, other in zip(links_only, only, strict=True)]
         joined: list[list[Evidence]] = []
-        for only, by_links, *parts in zip(links_only, links, *rows, strict=True):
+        for only_links, by_links, *parts in zip(links_only, links, *rows, strict=True):
             some = [each for part in parts for each in part]
             first = next((at for at, each in enumerate(some) if isinstance(each, kinds.ByLinks)), None)
             if first is not None:
                 some[first:first] = by_links
-            joined.append(by_links if only else some)
+            joined.append(by_links if only_links else some)
         return joined
 
     def _add_best(self, pages: Pages, links: list[list[Evidence]]) -> None:
         """Where nothing else relates a result: the best page that it is most like, for the first such query page."""
-        around, without = self.blend.around, [i for i, each in enumerate(links) if not each]
-        for one, alike in zip(around, self.blend.alike, strict=False):
-            if not without or not len(alike.best):
+        queries, without = self.blend.queries, [i for i, each in enumerate(links) if not each]
+        for query in queries if without else ():
+            if not without or not len(query.alike.best):
                 continue
-            through = most_alike(self.view, alike.best, pages[without], [each.page for each in around], self.params)
+            seeds = [each.page for each in queries]
+            through = most_alike(self.view, query.alike.best, pages[without], seeds, self.params)
             for i, best in zip(without, through.tolist(), strict=True):
                 if best != MISSING:
-                    links[i] += for_query([[kinds.LikeRelated(through=best)]], one.page, len(around))[0]
+                    links[i] += for_query([[kinds.LikeRelated(through=best)]], query.page, len(queries))[0]
             without = [i for i in without if not links[i]]
 
-    def _about(self, row: int, pages: Pages, places: NDArray[np.int64]) -> tuple[list[list[Evidence]], list[bool]]:
+    def _about(self, row: int, query: Query, pages: Pages) -> tuple[list[list[Evidence]], list[bool]]:
         """The evidence of all parts for one query page; and for which results links are the only evidence."""
-        web, blend, around = self.web, self.blend, self.blend.around[row]
-        vectors, hosts = web.vectors, web.graph.units("host")
-        same_name, through = same_name_pages(web, around.page, self.params), self._listed_with(around, pages)
-        text = vectors.shared_terms(around.page, pages) if vectors is not None else []
-        context = vectors.shared_terms(around.page, pages, context=True) if vectors is not None else []
-        found, links_only = list[list[Evidence]](), [True] * len(pages)
+        places = kernels.find_numbers(self.blend.chosen, pages)
+        values = self.blend.parts[row][:, places].T.tolist()
+        vectors, through = self.web.vectors, dict[int, int]()
+        words = None if vectors is None else SharedWords(self.web.graph, vectors, query.page, pages)
+        if len(query.names.pages):
+            around = query.alike.around
+            listed = kernels.listed_with(around.listing, around.weights, len(around.parents.pages), pages)
+            through = {i: best for i, best in enumerate(listed.tolist()) if best != MISSING}
+        same_name, found, links_only = set(query.names.pages.tolist()), list[list[Evidence]](), [True] * len(pages)
         for i, (page, place) in enumerate(zip(pages.tolist(), places.tolist(), strict=True)):
             if place < 0:
                 found.append([])
                 continue
-            values = blend.parts[:, row, place].tolist()
-            links, named, words, by_context, by_place, by_usage = values
-            total = max(sum(values), MIN_SCORE)
-            shares = [round(value / total, SHARE_DIGITS) for value in values]
+            links, named, text, context, by_place, by_usage = values[i]
+            total = max(sum(values[i]), MIN_SCORE)
             names: list[Evidence] = [kinds.SameName()] if page in same_name else []
-            if not names and page in through:
-                names = [kinds.ListedWithSameName(through=through[page])]
-            address: list[Evidence] = [kinds.SameHost(share=1.0)] if by_place and by_place == total else []
-            if by_place and not address:
-                if hosts[page] == hosts[around.page]:
-                    address.append(kinds.SameHost(share=round(PLACE / total, SHARE_DIGITS)))
-                if vectors is not None and vectors.home[page] == 1:
-                    address.append(kinds.HomePage(share=round(PLACE / total, SHARE_DIGITS)))
+            if not names and i in through:
+                names = [kinds.ListedWithSameName(through=through[i])]
+            address: list[Evidence] = []
+            if by_place:
+                address = [kinds.SameHost(share=1.0)] if by_place == total else self._address(query.page, page, total)
             by_links = links > MAX_LINK_SHARE * (total - by_place)
             links_only[i] = by_links and not (names or address or named or by_usage)
-            parts: list[tuple[float, list[Evidence]]] = [(links, [kinds.ByLinks(share=shares[LINK_PART]), *names])]
-            if shares[USAGE_PART]:
-                parts.append((by_usage, [self._usage(row, place, shares[USAGE_PART])]))
+            parts: list[tuple[float, list[Evidence]]] = [(links, [kinds.ByLinks(share=share_of(links, total)), *names])]
+            if by_usage and (share := share_of(by_usage, total)):
+                parts.append((by_usage, [self._usage(query, place, share)]))
             if named:
-                parts.append((named, self._same_name_listed(row, page, place, shares[NAME_PART])))
-            if vectors is not None and (not by_links or names):
-                if (shared := text[i]).number:
-                    parts.append((words, [self._similar_text(around.page, page, shared, shares[TEXT_PART])]))
-                if context[i].number:
-                    terms = named_terms(vectors, context[i])
-                    parts.append((by_context, [kinds.ContextWords(terms=terms, share=shares[CONTEXT_PART])]))
-            parts.sort(key=lambda part: -part[0])
+                parts.append((named, self._same_name_listed(row, page, place, share_of(named, total))))
+            if words is not None and (not by_links or names):
+                if text and words.text[i].number:
+                    parts.append((text, [words.similar_text(i, page, share_of(text, total))]))
+                if context and words.context[i].number:
+                    parts.append((context, [words.context_words(i, share_of(context, total))]))
+            parts.sort(key=itemgetter(0), reverse=True)
             found.append([each for value, some in parts if value > 0 for each in some] + address)
         return found, links_only
 
-    def _usage(self, row: int, place: int, share: float) -> Evidence:
-        """The clicks between a query page and a result."""
-        visited, merged = self.blend.used[row][0], self.blend.pages.number
-        others = visited[merged[self.blend.numbered.find(visited)] == place]
-        return usage_evidence(self.web, self.blend.around[row].page, others, share)
-
-    def _similar_text(self, query: int, page: int, shared: SharedTerms, share: float) -> Evidence:
-        """What two pages have in common, and whether words of pages that they exchange links with are among it."""
-        vectors, graph = self.web.vectors, self.web.graph
-        assert vectors is not None
-        linked = vectors.has_words_of_others(graph, page) or vectors.has_words_of_others(graph, query)
-        terms, of = named_terms(vectors, shared), vectors.terms(query)
-        return kinds.SimilarText(terms=terms, shared=shared.number, of=of, linked=linked, share=share)
-
-    def _listed_with(self, around: Around, pages: Pages) -> dict[int, int]:
-        """Results that a list of a same-name page has, with that page: the first such list that counts."""
-        listing, first = around.listing, len(around.parents.pages)
-        if first == len(listing.pages):
-            return {}
-        begin, half = int(listing.starts[first]), listing.window // 2
-        hits = begin + np.flatnonzero(np.isin(listing.targets[begin : int(listing.starts[-1])], pages))
-        owners = np.searchsorted(listing.starts, hits, "right") - 1
-        lengths = listing.starts[owners + 1] - listing.starts[owners]
-        seen = np.abs(hits - listing.places[owners]) <= half if listing.window else np.ones(len(hits), np.bool_)
-        counted = (around.weights[owners] > 0) & (seen | (lengths <= listing.window + 1))
-        found: dict[int, int] = {}
-        for hit, owner in zip(hits[counted].tolist(), owners[counted].tolist(), strict=True):
-            found.setdefault(int(listing.targets[hit]), int(listing.targets[listing.places[owner]]))
+    def _address(self, query: int, page: int, total: float) -> list[Evidence]:
+        """What a result gets for its address beside other parts of its score."""
+        vectors, hosts, found = self.web.vectors, self.web.graph.units("host"), list[Evidence]()
+        if hosts[page] == hosts[query]:
+            found.append(kinds.SameHost(share=share_of(PLACE, total)))
+        if vectors is not None and vectors.home[page] == 1:
+            found.append(kinds.HomePage(share=share_of(PLACE, total)))
         return found
+
+    def _usage(self, query: Query, place: int, share: float) -> Evidence:
+        """The clicks between a query page and a result."""
+        candidates = self.blend.candidates
+        others = query.visited[candidates.merged[kernels.find_numbers(candidates.pages, query.visited)] == place]
+        return usage_evidence(self.web, query.page, others, share)
 
     def _same_name_listed(self, row: int, page: int, place: int, share: float) -> list[Evidence]:
         """The first same-name page of a result that is listed with the query page."""
         blend, vectors = self.blend, self.web.vectors
         others = vectors.same_name_pages(page)[0] if vectors is not None else NO_PAGES
-        for other, number in zip(others.tolist(), blend.numbered.find(others).tolist(), strict=True):
-            its = int(blend.pages.number[number]) if number >= 0 else place
+        for other, number in zip(others.tolist(), kernels.find_numbers(blend.candidates.pages, others), strict=True):
+            its = int(blend.candidates.merged[number]) if number >= 0 else place
             if its != place and blend.in_section[row, its] > 0:
                 return [kinds.SameNameListed(through=other, share=share)]
         return []
 
 
-def named_terms(vectors: Vectors, shared: SharedTerms) -> tuple[str, ...]:
-    """The terms that count most."""
-    return tuple([vectors.words[number] for number in shared.terms[:NAMED_WORDS]])
+class SharedWords:
+    """The words that a query page shares with results, as evidence."""
+
+    def __init__(self, graph: Graph, vectors: Vectors, query: int, pages: Pages) -> None:
+        self._graph, self._vectors, self._query = graph, vectors, query
+        self.text = vectors.shared_terms(query, pages)
+        self.context = vectors.shared_terms(query, pages, context=True)
+
+    @cached_property
+    def _of_query(self) -> tuple[int, bool]:
+        """The number of its terms, and whether words of pages that it exchanges links with are among them."""
+        return self._vectors.terms(self._query), self._vectors.has_words_of_others(self._graph, self._query)
+
+    def similar_text(self, i: int, page: int, share: float) -> Evidence:
+        """What a result has in common with the page."""
+        (of, linked), shared = self._of_query, self.text[i]
+        linked = linked or self._vectors.has_words_of_others(self._graph, page)
+        return kinds.SimilarText(terms=self._named(shared), shared=shared.number, of=of, linked=linked, share=share)
+
+    def context_words(self, i: int, share: float) -> Evidence:
+        """What lists of both are about."""
+        return kinds.ContextWords(terms=self._named(self.context[i]), share=share)
+
+    def _named(self, shared: SharedTerms) -> tuple[str, ...]:
+        """The terms that count most."""
+        return tuple(self._vectors.words.some(shared.terms[:NAMED_WORDS]))
+
+
+def share_of(value: float, total: float) -> float:
+    """A part of a score, as evidence shows it."""
+    return round(value / total, SHARE_DIGITS)

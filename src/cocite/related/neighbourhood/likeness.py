@@ -11,12 +11,12 @@ import numpy as np
 
 from cocite.kernels.related import likeness as kernels
 from cocite.kernels.related.independence import GROUPED, NEAR_DUPLICATES, SECTIONS
-from cocite.kernels.related.likeness import Around, AroundLimits, LikenessWeb, LinkWeights
-from cocite.kernels.related.neighbourhood import Parents
+from cocite.kernels.related.likeness import Around, AroundLimits, LikenessWeb, LinkWeights, SameNamePages
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import Values
-from cocite.related.neighbourhood.view import GraphView, Pages, Switches, is_one_of
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 
+NO_NAMES = SameNamePages(NO_PAGES, np.zeros(0))
 COPIES = {"none": GROUPED, "lists": NEAR_DUPLICATES, "sections": SECTIONS}
 
 
@@ -42,8 +42,9 @@ class LikenessParams(Switches):
 
 
 class Alike(NamedTuple):
-    """Pages that are like a page by their links; near-duplicates are merged."""
+    """What was read around a page, and the pages that are like it by their links; near-duplicates are merged."""
 
+    around: Around
     pages: Pages
     in_section: Values  # by common sections
     values: Values
@@ -57,63 +58,25 @@ def likeness_web(view: GraphView, params: LikenessParams) -> LikenessWeb:
     return LikenessWeb(counted, view.into, near, view.choice, links, view.in_degree, view.lists, view.votes)
 
 
-def read_around(view: GraphView, page: int, names: dict[int, float], params: LikenessParams) -> Around:
-    """Read the parents and children of a page, and the parents of its same-name pages with their weights."""
-    around: Around
+def link_weights(params: LikenessParams) -> LinkWeights:
+    """The weight of each kind of link."""
+    return LinkWeights(params.near, params.elsewhere, params.popularity, params.best)
+
+
+def alike_pages(view: GraphView, page: int, names: SameNamePages, own: Pages, params: LikenessParams) -> Alike:
+    """The pages that are like a page by its links and, where no section lists it, those that are like the best ones.
+
+    Parents of its same-name pages count too. `own` are the representatives of the query pages.
+    """
     web, limits = likeness_web(view, params), AroundLimits(params.parents, params.window, params.children)
-    state, around = kernels.read_around(web, page, limits)
-    view.check(state)
-    if not names:
-        return around
-    parents = around.parents
-    parts = [parents, *(view.parents_of(each, limits.parents, limits.window, sections=True) for each in names)]
-    listing = join_parents(parts)
-    weights = np.repeat([1.0, *names.values()], [len(each.pages) for each in parts])
-    weights[listing.pages == page] = 0  # the page itself lists its same-name page
-    begin = len(parents.pages)
-    for each in parts[1:]:  # a list that has both counts for the page alone
-        end = begin + len(each.pages)
-        weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
-        begin = end
-    weights, reliability = kernels.weigh_parents(web, listing, weights, len(parents.pages))
-    return around._replace(listing=listing, weights=weights, reliability=reliability)
-
-
-def join_parents(parts: list[Parents]) -> Parents:
-    """Several pages' parents as those of the first."""
-    if len(parts) == 1:
-        return parts[0]
-    lengths = [int(each.starts[-1]) for each in parts]
-    shifted = list(zip(parts, np.cumsum([0, *lengths[:-1]]).tolist(), strict=True))
-    starts = np.append(np.concatenate([each.starts[:-1] + first for each, first in shifted]), sum(lengths))
-    places = np.concatenate([each.places + first for each, first in shifted])
-    pages, whole = (
-        np.concatenate(column) for column in zip(*((each.pages, each.whole) for each in parts), strict=True)
-    )
-    links = ((each.targets[:n], each.attributes[:n]) for each, n in zip(parts, lengths, strict=True))
-    return Parents(*parts[0][:2], pages, starts, places, whole, *map(np.concatenate, zip(*links, strict=True)))
-
-
-def alike_pages(view: GraphView, around: Around, seeds: Sequence[int], params: LikenessParams) -> Alike:
-    """The pages that are like a page by its links and, where no section lists it, those that are like the best ones."""
-    weights = LinkWeights(params.near, params.elsewhere, params.popularity, params.best)
-    own = view.representatives(np.array(seeds, np.uint32))
-    state, *found = kernels.alike_pages(likeness_web(view, params), around, own, weights)
+    state, *found = kernels.alike_pages(web, page, names, own, limits, link_weights(params))
     view.check(state)
     return Alike(*found)
 
 
 def most_alike(view: GraphView, best: Pages, pages: Pages, seeds: Sequence[int], params: LikenessParams) -> Pages:
     """For each of some pages the best page that it is most like, or MISSING."""
-    weights = LinkWeights(params.near, params.elsewhere, params.popularity, params.best)
     own = view.representatives(np.array(seeds, np.uint32))
-    state, through = kernels.most_alike(likeness_web(view, params), best, pages, own, weights)
+    state, through = kernels.most_alike(likeness_web(view, params), best, pages, own, link_weights(params))
     view.check(state)
     return np.asarray(through)
-
-
-def popularity(in_degree: Pages, pages: Pages, around: Around, params: LikenessParams) -> Values:
-    """In-links multiply the parts by sections by this factor: by 1 where one site links only to itself."""
-    if around.one_site:
-        return np.ones(len(pages))
-    return np.asarray(np.maximum(1, in_degree[pages]).astype(np.float64) ** params.popularity)
