@@ -6,7 +6,7 @@ in Python. Parameters that an operation doesn't declare are those of its method,
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
 from os import PathLike
@@ -57,14 +57,20 @@ MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 ResultT = TypeVar("ResultT")
 
 
-def declared_by(operation: type[Operation]) -> list[Parameter]:
-    """The parameters of an operation in Python, those first that are arguments of the command."""
-    return sorted((each for _, each in parameters_on(operation, "python")), key=lambda each: not each.positional)
+def declared_by(operation: Any) -> dict[str, Parameter]:
+    """The parameters of an operation in Python by name, those first that are arguments of the command."""
+    return _declared_by(operation)
+
+
+@cache
+def _declared_by(operation: type) -> dict[str, Parameter]:
+    found = sorted((each for _, each in parameters_on(operation, "python")), key=lambda each: not each.positional)
+    return {each.name: each for each in found}
 
 
 def places_of(operation: type[Operation]) -> list[str]:
     """The parameters that may be given by their place: those up to k, or all if it has no k."""
-    names = [each.name for each in declared_by(operation)]
+    names = list(declared_by(operation))
     return names[: names.index("k") + 1] if "k" in names else names
 
 
@@ -77,7 +83,7 @@ def made_from(operation: type[Operation]) -> Callable[[MethodT], MethodT]:
     """Give a method of Store the help and the parameters of an operation, and its own notes."""
 
     def describe(method: MethodT) -> MethodT:
-        about, declared = operation.about, declared_by(operation)
+        about, declared = operation.about, list(declared_by(operation).values())
         lines = "\n".join(f"    {each.name}: {each.help}." for each in declared)
         notes = (about.summary, about.help, cleandoc(method.__doc__ or ""), f"Parameters:\n{lines}")
         method.__doc__ = "\n\n".join(filter(None, notes))
@@ -169,11 +175,11 @@ class Store(Web):
         progress, fields = given.pop("progress", None) or self.progress, dict[str, Any]()
         if callable(given.get("criterion", "")) or given.get("criterion", "") is None:
             fields["rating"] = given.pop("criterion")
-        if operation is Related:
-            given["history"] = tuple(weights_of(visits_of(given.get("history", ()))))
+        if operation is Related and "history" in given:
+            given["history"] = tuple(weights_of(visits_of(given["history"])))
         if operation is Recommend:
             fields["visits"] = tuple(visits_of(given.pop("history", ())))
-        declared = {each.name: each for each in declared_by(operation)}
+        declared = declared_by(operation)
         more = {name: entries_in(given.pop(name)) for name in list(given) if name not in declared}
         given = {name: each for name, each in given.items() if each is not None or declared[name].default is not None}
         if has_method(operation):

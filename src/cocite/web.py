@@ -110,7 +110,11 @@ class Web:
     @property
     def has_clicks(self) -> bool:
         """Whether there are clicks: opening them loads more than most questions need."""
-        return "clicks" in self.__dict__ or (self.graph.path / FOLDER / "clicks.json").exists()
+        return "clicks" in self.__dict__ or self._clicks_file.exists()
+
+    @cached_property
+    def _clicks_file(self) -> Path:
+        return self.graph.path / FOLDER / "clicks.json"
 
     @cached_property
     def keywords(self) -> KeywordIndex:

@@ -69,14 +69,16 @@ def new_set(room):
 
 @inline
 def new_page_set(room, pages):
-    """An empty set with room for some of the pages below `pages`. If its table is long enough, each has its own slot.
+    """An empty set with room for some of the pages below `pages`. If the table is long enough, each has its own slot.
 
-    With the factor 2^32 the hash of a page is its number, so that two pages never meet.
+    With the factor 2^32 the hash of a page is its number, so that two pages never meet, and half as many slots do.
     """
-    found = new_set(min(room, pages))
-    if pages < len(found.table):
-        found.table[len(found.table) - 1] = uint64(1 << 32)
-    return found
+    members = min(room, pages)
+    if table_size(members) < pages:
+        return new_set(members)
+    table = np.full(table_size((pages + 1) // 2 - 1) + 1, uint64(EMPTY))
+    table[len(table) - 1] = uint64(1 << 32)
+    return NumberedSet(table, np.empty(members, np.uint32))
 
 
 @lean_inline
@@ -120,18 +122,6 @@ def numbers_of(numbered, members, numbers):
     """numbers[i] = the number of members[i], or -1."""
     for i in range(len(members)):
         numbers[i] = number_of(numbered.table, members[i])
-
-
-@kernel
-def find_places(pages, wanted):
-    """The place of each wanted page among pages, or -1. No page is wanted twice."""
-    numbered, places = new_set(len(wanted)), np.full(len(wanted), -1, np.int64)
-    add_members(numbered, 0, wanted)
-    for place in range(len(pages)):
-        at = number_of(numbered.table, pages[place])
-        if at >= 0:
-            places[at] = place
-    return places
 
 
 # ------------------------------------------------------------------------------------------ a bit filter; stamped sets

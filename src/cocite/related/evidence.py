@@ -453,12 +453,12 @@ def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason,
     for each in evidence:
         reason = Reason(**each.to_json(names))
         found.setdefault((reason.kind, reason.text), reason)
-    reasons, queries = list(found.values()), dict[str, list[Reason]]()
+    reasons, queries = tuple(found.values()), dict[str, list[Reason]]()
     for reason in reasons:
-        queries.setdefault(reason.query, []).append(reason)
-    queries.pop("", None)
+        if reason.query:
+            queries.setdefault(reason.query, []).append(reason)
     if len(queries) < 2:
-        return tuple(reasons)
+        return reasons
     turns = zip_longest(*sorted(queries.values(), key=lambda some: max(map(strength, some)), reverse=True))
     in_turns = (reason for turn in turns for reason in turn if reason)
     return tuple([next(in_turns) if reason.query else reason for reason in reasons])

@@ -103,7 +103,7 @@ def ask(
         titles, facts, notes = titles_of(graph), dict(scores.facts), [*asked.notes, *scores.notes]
         if isinstance(params, Switches) and params.ignores_some:
             facts |= GraphView(graph, scores.used, params, web.known_pages(params.stop)).ignored()
-        used = [graph.canonical(page).removeprefix("name:") for page in scores.used]
+        used = [titles.canonical(page) for page in scores.used]
         if others := [text for text, page in zip(used, scores.used, strict=True) if page not in asked.seeds]:
             notes.append(f"Too few links are known around the page itself; these results are for {', '.join(others)}")
         answers = [

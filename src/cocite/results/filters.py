@@ -70,7 +70,8 @@ class Filters(Checked):
     def validate(self) -> None:
         """Check dates and language."""
         for name in ("since", "until"):
-            seconds(name, getattr(self, name), last=False)
+            if given := getattr(self, name):
+                seconds(name, given, last=False)
         if self.lang and not re.fullmatch("[a-z]{2,3}", self.language):
             raise BadParameter(f"lang must be a code such as de or en-GB, not {self.lang!r:.100}")
         if self.until and seconds("until", self.until, last=True) < seconds("since", self.since, last=False):

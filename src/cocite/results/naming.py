@@ -82,6 +82,8 @@ class Titles:
 
     address: Callable[[int], str]
     """The address of a page."""
+    canonical: Callable[[int], str]
+    """The canonical address of a page, or its opaque name."""
     title: Callable[[int], str]
     """The page's own title, perhaps empty."""
     label: Callable[[int], str]
@@ -94,11 +96,14 @@ class Titles:
     def __init__(self, graph: Graph) -> None:
         self._graph: Graph = weakref.proxy(graph)
         self.address = NumberCache(lambda page: self._graph.address(page), CACHED_NAMES).__getitem__
+        self.canonical = NumberCache(
+            lambda page: self._graph.canonical(page).removeprefix("name:"), CACHED_NAMES
+        ).__getitem__
         self.title = NumberCache(lambda page: title_text(self._graph.title(page)), CACHED_NAMES).__getitem__
         self.label = NumberCache(lambda page: label_of(self.address(page), self.title(page)), CACHED_LABELS).__getitem__
         self.of = NumberCache(self._read_name, CACHED_NAMES).__getitem__
         self.list_of = NumberCache(self._read_list, CACHED_LINKS, lambda read: len(read.targets) + 1).__getitem__
-        self._headings = NumberCache[list[str]](lambda page: self._graph.headings(page), CACHED_LABELS)
+        self._headings = NumberCache(lambda page: [*map(heading_text, self._graph.headings(page))], CACHED_LABELS)
 
     def short(self, page: int) -> str:
         """What to call a page, without what its site adds to every title: `json` for `json — Python documentation`.
@@ -121,7 +126,7 @@ class Titles:
     def heading(self, page: int, section: int) -> str:
         """The heading of a section of a page, perhaps empty."""
         headings = self._headings[page]
-        return heading_text(headings[section]) if section < len(headings) else ""
+        return headings[section] if section < len(headings) else ""
 
     def _read_list(self, page: int) -> LinkList:
         links = self._graph.links_from(page)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
-from cocite.related.neighbourhood.likeness import COPIES, LikenessParams, read_around
+from cocite.related.neighbourhood.likeness import COPIES, NO_NAMES, LikenessParams, alike_pages
 from cocite.related.neighbourhood.view import GraphView
 from cocite.sources.records import Link, Page
 from tests.graph.webs import examples
@@ -56,7 +57,7 @@ def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
     pages += [Page(f"https://fan{n}.example/", links=[Link(f"https://list{to}.example/")]) for n, to in enumerate(fans)]
     graph = Graph.from_records(pages)
     page, params = graph.find(U), LikenessParams(copies=copies)
-    around = read_around(GraphView(graph, [page], params), page, {}, params)
+    around = alike_pages(GraphView(graph, [page], params), page, NO_NAMES, np.array([page], np.uint32), params).around
     view = View(NaiveWeb.from_graph(graph), [], "site")
     expected = view.originals(page, view.parents(page), 2000, copies == "sections")
     counted = {parent for parent in expected if copies == "none" or expected[parent] == parent}

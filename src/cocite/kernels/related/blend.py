@@ -41,6 +41,7 @@ class ParentWeights(NamedTuple):
     degrees: NDArray[np.uint32]  # out-links
     near: float  # see the parameters of the method
     elsewhere: float
+    apart: bool  # each parent is a group of its own, and has each candidate once
 
 
 class GroupSums(NamedTuple):
@@ -126,6 +127,12 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
         if section > 0:
             in_section = share / np.log(2.0 + section_size(attributes, low, high, sections, section))
             on_page *= weights.elsewhere
+        elif weights.apart and len(numbers) == 0:  # nothing to compare a value with
+            for k in range(low, high):
+                number = number_of(table, targets[k])
+                if number >= 0:
+                    totals[ON_PAGE, merged[number]] += on_page
+            continue
         for k in range(low, high):
             number = number_of(table, targets[k])
             if number < 0:
@@ -201,10 +208,11 @@ def find_numbers(members, pages):
 
 
 @kernel
-def set_values(candidates, pages, values, totals):
-    """totals[i] = values[k] for pages[k], which is merged into candidate i."""
+def set_alike(candidates, pages, listed, values, in_section, links):
+    """in_section[i] = listed[k] and links[i] = values[k] for pages[k], which is merged into candidate i."""
     for k in range(len(pages)):
-        totals[candidates.merged[number_of(candidates.pages.table, pages[k])]] = values[k]
+        i = candidates.merged[number_of(candidates.pages.table, pages[k])]
+        in_section[i], links[i] = listed[k], values[k]
 
 
 @kernel

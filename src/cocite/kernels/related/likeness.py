@@ -320,7 +320,7 @@ def by_parents(web, around, seeds, weights):
     count = add_members(numbered, count, children)
     candidates, merged, pages = merge_members(web.near, numbered, count, len(in_degree))
     totals, members = np.zeros((2, len(pages))), Candidates(numbered, merged)
-    add_listed(web, around, members, weights, totals)
+    add_listed(web, around, members, weights, len(pages) == count, totals)
     in_section, shared = totals[IN_SECTION], totals[ON_PAGE]
     for seed in seeds:
         number = number_of(candidates.table, seed)
@@ -338,7 +338,8 @@ def by_parents(web, around, seeds, weights):
     listed, greatest = beyond_chance(in_section, pages, web.votes, web.links, exponent)
     factor, top = np.sqrt(np.float64(neighbours)) / size, np.sqrt(max(greatest, MIN_SCORE))
     for i in range(len(pages)):
-        listed[i] = listed[i] / top + shared[i] * factor / size_of(web, pages[i])
+        value = shared[i] * factor / size_of(web, pages[i]) if shared[i] != 0 else 0.0
+        listed[i] = value if listed[i] == 0 else listed[i] / top + value
     for seed in seeds:
         number = number_of(candidates.table, seed)
         if number >= 0:
@@ -437,8 +438,8 @@ def keep_counted(out, excluded, children, starts, parents):
 
 
 @kernel
-def add_listed(web, around, candidates, weights, totals):
-    """Add what common parents give: see `add_together`."""
+def add_listed(web, around, candidates, weights, apart, totals):
+    """Add what common parents give: see `add_together`. `apart`: no two pages are merged into one candidate."""
     listing, near = around.listing, web.counted.near
     counted = np.flatnonzero(around.weights > 0)
     pages = listing.pages[counted]
@@ -458,7 +459,8 @@ def add_listed(web, around, candidates, weights, totals):
         order[starts[groups[k]]], group_of[i] = i, groups[k]
         starts[groups[k]] += 1
         degrees[i] = web.counted.out.lists.degree[listing.pages[i]]
-    parents = ParentWeights(order, group_of, around.weights, degrees, weights.near, weights.elsewhere)
+    apart = apart and count == len(pages)
+    parents = ParentWeights(order, group_of, around.weights, degrees, weights.near, weights.elsewhere, apart)
     add_together(listing, parents, web.counted.repeats, web.counted.excluded, candidates, totals)
 
 

@@ -8,7 +8,7 @@ and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method e
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from cocite.errors import UnknownMethod
@@ -31,6 +31,11 @@ class Method:
     _best_of_each: Callable[[Web, Pages, Any, int], Best | None] | None = None
 
     def __str__(self) -> str:
+        return self._call
+
+    @cached_property
+    def _call(self) -> str:
+        """The name with the parameters that differ from their defaults."""
         return spell(self.name, changed(self.params))
 
     @property

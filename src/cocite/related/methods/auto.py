@@ -163,8 +163,8 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
     candidates, chosen, found = kernels.number_candidates(view.near_duplicates, joined, graph.pages)
     in_section, parts = np.zeros((len(pages), len(found))), np.zeros((len(pages), PARTS, len(found)))
     for row, query in enumerate(queries):
-        kernels.set_values(candidates, query.alike.pages, query.alike.in_section, in_section[row])
-        kernels.set_values(candidates, query.alike.pages, query.alike.values, parts[row, LINK_PART])
+        _, alike, listed, values, _ = query.alike
+        kernels.set_alike(candidates, alike, listed, values, in_section[row], parts[row, LINK_PART])
         if vectors is not None:
             texts, weights = text_web(view, vectors), text_weights(view, vectors, query, params)
             kernels.add_texts(texts, query.page, own, weights, candidates, found, in_section[row], parts[row])

@@ -269,27 +269,29 @@ class LinkEvidence:
                 kinds.Listing(
                     page=page, section=none_if_negative(section), distance=none_if_negative(apart), copy=copies[at]
                 )
-                for page, section, apart, at in by[:originals]
+                for page, section, apart, at in by[: min(originals, 2 if common else limit)]
             ]
-            best, counts = list[Evidence](examples), list[Evidence]()
+            direct, counts = list[Evidence](), list[Evidence]()
             if together:
                 counts.append(
                     kinds.ListedTogether(lists=together, of=lists, originals=originals, groups=groups, best=examples[0])
                 )
-            direct = list[Evidence]()
             if linked >= 0:
                 direct.append(kinds.LinkedFrom(mutual=linked == links, copy=copies[linked]))
             if links >= 0:
                 direct.append(kinds.LinksTo(mutual=linked == links, copy=copies[links]))
+            shared = to[:common]
             if common:
-                shared = [kinds.SharedLink(to=page, copy=copies[at]) for page, at in to[:common]]
-                direct = [shared[0], *direct, *best[2:], *shared[1:]] if together else [*direct, *shared]
-                best = best[:2]
-                named = tuple(each.to for each in shared)
+                named = tuple([page for page, _ in shared])
                 counts.append(kinds.SharedLinks(count=common, of=children, examples=named))
+                if together:  # one of them comes before links between the two, the others after
+                    (page, at), *shared = shared
+                    direct.insert(0, kinds.SharedLink(to=page, copy=copies[at]))
             elif through >= 0:
                 direct.append(kinds.LinksThrough(through=through, copy=copies[member]))
-            found.append([*[*best, *direct][:limit], *counts])
+            best = [*examples, *direct]
+            best += [kinds.SharedLink(to=page, copy=copies[at]) for page, at in shared[: max(0, limit - len(best))]]
+            found.append([*best[:limit], *counts])
         return found
 
 

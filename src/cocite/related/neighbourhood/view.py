@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, read_only
 from cocite.graph.store import Graph
 from cocite.kernels import hash_tables
 from cocite.kernels.build.parents import NONE_STORED
@@ -38,6 +38,7 @@ HASH_SEED = 42
 """Parents chosen with this seed are kept ready in the store."""
 Pages = NDArray[np.uint32]
 NO_PAGES: Pages = np.zeros(0, np.uint32)
+NONE_NEAR = NearPages(read_only(NO_PAGES), read_only(NO_PAGES))
 NO_TIMES = np.empty(0, np.int32)
 
 
@@ -120,8 +121,7 @@ class GraphView:
         self.out, self.into = graph.links.out_in_part, graph.into
         sample = graph.links.stored_parents("sample") if switches.seed == HASH_SEED else NONE_STORED
         self.choice = ParentChoice(sample, graph.fingerprints, switches.seed)
-        every = NearPages(*graph.facts.all_near_duplicates)
-        none = NearPages(*(each[:0] for each in every))
+        every, none = NearPages(*graph.facts.all_near_duplicates), NONE_NEAR
         published = switches.merged_as_published if switches.merge == PUBLISHED else ""
         self.near_duplicates = every if switches.merge is True else none  # of pages that may be results
         self.grouped_duplicates = every if published == MERGED_GROUPS else self.near_duplicates  # of parents, children
@@ -150,13 +150,13 @@ class GraphView:
         """
         if self.switches.unit != AUTO_UNIT or self.unit == "none" or not seeds:
             return
-        linking = np.concatenate([NO_PAGES, *parents])
+        linking = parents[0] if len(parents) == 1 else np.concatenate([NO_PAGES, *parents])
         self._linked = len(linking) > 0
         if not self._linked:
             near = np.concatenate([NO_PAGES, *around])
             linking = near[self.graph.out_degree[near] > 0]
-        own = self.units[seeds[0]]
-        if len(linking) and bool((self.units[linking] == own).all() and (self.units[list(seeds)] == own).all()):
+        units, some = self.units, [*seeds, *linking[:1].tolist()]
+        if len(linking) and len(set(units[some].tolist())) == 1 and bool((units[linking] == units[some[0]]).all()):
             self.unit = "none"
 
     @property
