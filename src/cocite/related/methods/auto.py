@@ -112,7 +112,7 @@ class Params(LikenessParams):
                              maximum=1000)  # fmt: skip
 
 
-class Query(NamedTuple):
+class QueryPage(NamedTuple):
     """A query page, and what relates others to it."""
 
     page: int
@@ -124,7 +124,7 @@ class Query(NamedTuple):
 class Blend(NamedTuple):
     """Candidates and the parts of their scores: parts[i, LINK_PART] and so on for query page i."""
 
-    queries: Sequence[Query]
+    queries: Sequence[QueryPage]
     candidates: Candidates
     chosen: NumberedSet  # the candidates, without those that are merged into others
     pages: Pages  # the same in order
@@ -146,10 +146,10 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
     if vectors is not None and params.counted_copies and not params.trust:
         view.votes = vectors.votes
     own = view.representatives(np.array(pages, np.uint32))
-    queries = list[Query]()
+    queries = list[QueryPage]()
     for page in pages:
         names = NO_NAMES if vectors is None or not params.names else same_name_pages(vectors, page, params)
-        queries.append(Query(page, alike_pages(view, page, names, own, params), names))
+        queries.append(QueryPage(page, alike_pages(view, page, names, own, params), names))
     some = [each.alike.pages for each in queries]
     some += [vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and vectors else []
     clicks = list[Values]()
@@ -189,7 +189,7 @@ def text_web(view: GraphView, vectors: Vectors) -> TextWeb:
     return TextWeb(*words, graph.units("host"), graph.in_degree, view.in_degree, view.votes)
 
 
-def text_weights(view: GraphView, vectors: Vectors, query: Query, params: Params) -> TextWeights:
+def text_weights(view: GraphView, vectors: Vectors, query: QueryPage, params: Params) -> TextWeights:
     """The weights of parts for a query page.
 
     Context words come from all lists: with `trust` they count as far as its in-links are from pages that have trust.
@@ -210,7 +210,7 @@ def add_usage(candidates: Candidates, visited: Pages, counts: Values, weight: fl
     parts[USAGE_PART] = weight * clicks * (parts.sum(axis=0).max(initial=0) or 1.0)
 
 
-def nearby_addresses(view: GraphView, queries: Sequence[Query]) -> Blend:
+def nearby_addresses(view: GraphView, queries: Sequence[QueryPage]) -> Blend:
     """Without any other candidate: the nearest addresses on the host, by the part of the path that they share."""
     graph, hosts, near = view.graph, view.graph.units("host"), set[int]()
     for one in queries:
@@ -276,7 +276,7 @@ class AutoEvidence:
                     links[i] += for_query([[kinds.LikeRelated(through=best)]], query.page, len(queries))[0]
             without = [i for i in without if not links[i]]
 
-    def _about(self, row: int, query: Query, pages: Pages) -> tuple[list[list[Evidence]], list[bool]]:
+    def _about(self, row: int, query: QueryPage, pages: Pages) -> tuple[list[list[Evidence]], list[bool]]:
         """The evidence of all parts for one query page; and for which results links are the only evidence."""
         places = kernels.find_numbers(self.blend.chosen, pages)
         values = self.blend.parts[row][:, places].T.tolist()
@@ -324,7 +324,7 @@ class AutoEvidence:
             found.append(kinds.HomePage(share=share_of(PLACE, total)))
         return found
 
-    def _usage(self, query: Query, place: int, share: float) -> Evidence:
+    def _usage(self, query: QueryPage, place: int, share: float) -> Evidence:
         """The clicks between a query page and a result."""
         candidates = self.blend.candidates
         others = query.visited[candidates.merged[kernels.find_numbers(candidates.pages, query.visited)] == place]
