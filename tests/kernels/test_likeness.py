@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.kernels.related.blend import nth_greatest
 from cocite.kernels.related.likeness import best_pages
 from cocite.kernels.related.neighbourhood import NearPages, merge_members
 from cocite.related.neighbourhood.view import Numbered
@@ -34,3 +35,9 @@ def test_the_best_values_are_chosen_without_some_of_equal_ones(values: list[floa
     found = best_pages(np.array(values), most)
     after = sorted(values, reverse=True)[most] if len(values) > most else 0.0
     assert found.tolist() == ([i for i, value in enumerate(values) if value > after] if most else [])
+
+
+@given(st.lists(st.integers(0, 9).map(float), min_size=1, max_size=60), st.data())
+def test_the_nth_greatest_value_is_found(values: list[float], data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, len(values)))
+    assert nth_greatest(np.array(values), n) == sorted(values, reverse=True)[n - 1]

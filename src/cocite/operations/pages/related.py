@@ -144,7 +144,7 @@ class Related(Operation, CommandLineOptions):
         chosen = method(self.method)
         if (self.links or self.text) and len(self.urls) == 1 and web.graph.get(self.urls[0]) is None:
             return self._unseen(web, chosen)
-        listed = [url for url, page in self._found(web, self.listed) if page is not None]
+        listed = [url for url, page in self._found(web, self.listed) if page is not None] if self.listed else []
         if self.listed and not listed and not self.urls:
             some = f"{self.listed[0][:200]!r}"
             raise UnknownPage(f"No page of {self.like} is in this store, e.g. {some}: use another store")

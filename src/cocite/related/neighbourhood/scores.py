@@ -267,7 +267,10 @@ class LinkEvidence:
             together, originals, groups, common, linked, links, through, member = totals
             examples = [
                 kinds.Listing(
-                    page=page, section=none_if_negative(section), distance=none_if_negative(apart), copy=copies[at]
+                    page=page,
+                    section=None if section < 0 else section,
+                    distance=None if apart < 0 else apart,
+                    copy=copies[at],
                 )
                 for page, section, apart, at in by[: min(originals, 2 if common else limit)]
             ]
@@ -293,11 +296,6 @@ class LinkEvidence:
             best += [kinds.SharedLink(to=page, copy=copies[at]) for page, at in shared[: max(0, limit - len(best))]]
             found.append([*best[:limit], *counts])
         return found
-
-
-def none_if_negative(number: int) -> int | None:
-    """A number of a kernel, which has -1 for None."""
-    return None if number < 0 else number
 
 
 def for_query(found: list[list[Evidence]], query: int, queries: int) -> list[list[Evidence]]:
