@@ -36,4 +36,4 @@ def test_a_row_that_a_damaged_file_lacks_is_empty() -> None:
     for row, pages in ((0, [5, 0]), (5, [0])):
         found = np.ones(len(pages))
         cosines(rows, row, np.zeros(1, np.uint8), np.array(pages, np.uint32), found)
-        assert found.tolist() == [0.0] * len(pages)  # its word isn't in the vocabulary, so it is no content
+        assert found.tolist() == [0.0] * len(pages)  # its word isn't in the vocabulary: it may be a stop word

@@ -71,12 +71,13 @@ def new_set(room):
 def new_page_set(room, pages):
     """An empty set with room for some of the pages below `pages`. If the table is long enough, each has its own slot.
 
-    With the factor 2^32 the hash of a page is its number, so that two pages never meet, and half as many slots do.
+    With the factor 2^32 the hash of a page is its number, so that two pages never meet, and half as many slots do. One
+    stays unused: there a search for a page that doesn't exist ends.
     """
     members = min(room, pages)
-    if table_size(members) < pages:
+    if table_size(members) <= pages:
         return new_set(members)
-    table = np.full(table_size((pages + 1) // 2 - 1) + 1, uint64(EMPTY))
+    table = np.full(table_size((pages + 1) // 2) + 1, uint64(EMPTY))
     table[len(table) - 1] = uint64(1 << 32)
     return NumberedSet(table, np.empty(members, np.uint32))
 

@@ -71,12 +71,12 @@ class Evidence:
         found: dict[str, Any] = {"kind": self.kind, "text": self.sentence(names)}
         for key, name, is_page in self.own_fields:
             value = getattr(self, name)
+            if value is None:
+                continue
             if is_page:
-                several = type(value) is tuple
-                address = names.address
+                several, address = type(value) is tuple, names.address
                 value = tuple([v if type(v) is str else address(v) for v in value]) if several else address(value)
-            if value is not None:
-                found[key] = value
+            found[key] = value
         if self.query is not None:
             found["query"] = names.address(self.query)
         if self.copy is not None:

@@ -301,6 +301,9 @@ class AutoEvidence:
                 address = [kinds.SameHost(share=1.0)] if by_place == total else self._address(query.page, page, total)
             by_links = links > MAX_LINK_SHARE * (total - by_place)
             links_only[i] = by_links and not (names or address or named or by_usage)
+            if links_only[i] and len(self.blend.queries) == 1:  # nothing of this would be shown
+                found.append([])
+                continue
             parts: list[tuple[float, list[Evidence]]] = [(links, [kinds.ByLinks(share=share_of(links, total)), *names])]
             if by_usage and (share := share_of(by_usage, total)):
                 parts.append((by_usage, [self._usage(query, place, share)]))
