@@ -42,7 +42,7 @@ class LikenessParams(Switches):
 
 
 class Alike(NamedTuple):
-    """What was read around a page, and the pages that are like it by their links; near-duplicates are merged."""
+    """The links around a page, and the pages that are like it by their links; near-duplicates are merged."""
 
     around: Around
     pages: Pages

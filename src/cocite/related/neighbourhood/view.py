@@ -215,8 +215,9 @@ class GraphView:
     def _representatives(self, pages: Pages, near: NearPages) -> Pages:
         if not len(near.page):
             return pages
-        found = np.empty(len(pages), np.uint32)
-        return found if neighbourhood.representatives(*near, pages, found) else pages
+        at = np.minimum(np.searchsorted(near.page, pages), len(near.page) - 1)
+        found: Pages = np.where(near.page[at] == pages, near.representative[at], pages)
+        return pages if bool((found == pages).all()) else found
 
     def duplicates_of(self, page: int) -> Pages:
         """The near-duplicates that a result represents."""
