@@ -159,7 +159,7 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
             clicks = [counts for _, counts in used]
             queries = [query._replace(visited=visited) for query, (visited, _) in zip(queries, used, strict=True)]
             some += [visited for visited, _ in used]
-    joined = some[0] if len(some) == 1 else np.concatenate(some)
+    joined = some[0] if len(some) == 1 else np.concatenate([NO_PAGES, *some])
     candidates, chosen, found = kernels.number_candidates(view.near_duplicates, joined, graph.pages)
     in_section, parts = np.zeros((len(pages), len(found))), np.zeros((len(pages), PARTS, len(found)))
     for row, query in enumerate(queries):
