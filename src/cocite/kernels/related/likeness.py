@@ -168,7 +168,7 @@ def join_parents(first, second):
 
 @kernel
 def alike_pages(web, page, names, seeds, limits, weights):
-    """Pages like a page: (state, what was read, pages, their part by sections, values, the best pages).
+    """Pages like a page: (state, its Around, pages, their part by sections, values, the best pages).
 
     Where no section lists the page, what is like the best pages counts as much as what is like the page itself. For
     one of the best pages the others count, if there are any: how much a page is like itself says nothing.
