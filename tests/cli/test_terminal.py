@@ -246,3 +246,33 @@ def test_what_a_site_adds_to_titles_is_dropped() -> None:
     assert [titles.short(graph.find(page.url)) for page in pages] == [f"{name} — Module" for name in names]
     assert titles.short(graph.find(other.url)) == "Other - Example docs", "a single page has nothing to compare with"
     assert titles.title(graph.find(pages[0].url)) == "json — Module — Example docs"
+
+
+def test_what_a_site_writes_before_titles_is_dropped() -> None:
+    names = ("Domains", "Numbers – all", "Protocols", "Root", "About")
+    pages = [Page(f"https://i.example/{name[:4]}", f"IANA — {name}") for name in names]
+    odd = Page("https://i.example/odd", "Root servers — a list")
+    titles = titles_of(graph := Graph.from_records([*pages, odd]))
+    assert [titles.short(graph.find(page.url)) for page in pages] == list(names)
+    assert titles.short(graph.find(odd.url)) == "Root servers — a list"
+
+
+def test_wrapped_rows_keep_their_columns() -> None:
+    terminal = Terminal(24)
+    terminal.wrapped_row(Cell("links", 6), Cell("5", 3, right=True), Cell("of 7; dropped 2 of them"), indent=2)
+    assert [line.rstrip() for line in terminal.lines] == [
+        "  links     5  of 7;",
+        "               dropped 2",
+        "               of them",
+    ]
+
+
+def test_addresses_of_a_column_of_titles_are_aligned() -> None:
+    terminal, titles = Terminal(60), ["Short", "A longer title"]
+    column = terminal.title_width(titles, 5)
+    for title in titles:
+        terminal.page(title, "https://example.org/", Cell("1", 3), column=column)
+    assert [line.index("example.org") for line in terminal.lines] == [21, 21]
+    narrow = Terminal(30)
+    narrow.page("A longer title than fits", "https://example.org/a/b", Cell("1", 3), column=20)
+    assert "…" not in narrow.lines[0][:24] and "exam" not in narrow.lines[0], "a stump of an address is left out"

@@ -86,6 +86,9 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
     (LinkedFrom(), "Linked from the query page", {}),
     (LinksTo(copy=4), "Links to the query page (its near-duplicate T4)", {"copy": "u4"}),
     (LinkedFrom(mutual=True), "They link to each other", {}),
+    (LinksTo(query=3), "Links to T3", {"query": "u3"}),
+    (LinkedFrom(query=3, copy=4), "Linked from T3 (its near-duplicate T4)", {"query": "u3", "copy": "u4"}),
+    (LinksTo(mutual=True, query=3), "It and T3 link to each other", {"query": "u3"}),
     (LinksTo(mutual=True), "They link to each other", {}),
     (LinksThrough(through=2), "Links to T2, which links to the query page", {"through": "u2"}),
     (MergedDuplicates(count=9, examples=(1, 2, 3, 4)), "Counted together with 9 near-duplicates: T1, T2, T3",
@@ -132,7 +135,7 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
      {"through": "u2", "share": 0.1}),
     (SameHost(share=1.0), "On the same host", {"share": 1.0}),
     (BecauseRead(pages=(2, 0)), "Because you read T2 and u0", {"pages": ("u2", "u0")}),
-    (HomePage(share=0.1), "Home page of its host", {"share": 0.1}),
+    (HomePage(share=0.1), "It is a home page, as pages on lists often are", {"share": 0.1}),
 ]  # fmt: skip
 
 

@@ -55,10 +55,28 @@ LINK, LINKS = reason("links to the same page", "Both link to X"), reason("links 
 HERE, THERE = (reason(f"link{kind} the query", "They link to each other") for kind in ("ed by", "s to"))
 
 
+def test_an_address_alone_makes_no_page_related() -> None:
+    home, host = (
+        reason("first page of its host", "It is a home page, as pages on lists often are"),
+        reason("same host", "On the same host"),
+    )
+    weak = reason("company", "Listed in sections about myst")
+    weak.share, home.share = 0.027, 0.973
+    assert briefly(Answer(1, "u", "", 1.0, (weak, home))) == weak.text
+    assert briefly(Answer(1, "u", "", 1.0, (host,))) == host.text, "every result has a reason"
+    assert lines(Answer(1, "u", "", 1.0, (weak, home))) == [weak.text, home.text]
+
+
+def test_shared_links_are_named_once() -> None:
+    other = Reason(kind=LINK.kind, text="Both link to Z (its near-duplicate W)", copy="w")
+    assert lines(Answer(1, "u", "", 1.0, (LINK, NEXT, LINKS, other))) == [NEXT.text, LINKS.text, other.text]
+    assert lines(Answer(1, "u", "", 1.0, (LINK, NEXT))) == [LINK.text, NEXT.text]
+
+
 def test_in_brief_counts_take_the_place_of_their_examples() -> None:
     found = Answer(1, "u", "", 1.0, (NEXT, NEXT, LINK, HERE, THERE, LISTED, LINKS))
     assert briefly(found) == "On 4 of 9 · Both: X, Y · They link to each other"
-    assert list(lines(found)) == [NEXT.text, LINK.text, HERE.text, LISTED.text, LINKS.text]
+    assert list(lines(found)) == [NEXT.text, HERE.text, LISTED.text, LINKS.text]
     assert briefly(Answer(1, "u", "", 1.0, (LINK,))) == "Both link to X"
 
 

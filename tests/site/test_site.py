@@ -217,13 +217,17 @@ def test_lists_fit_into_pages_of_any_encoding(birds: Path, place: Path) -> None:
 def test_a_template_without_a_placeholder_is_reported(birds: Path) -> None:
     for file in birds.rglob("*.html"):
         file.write_text(file.read_text().replace("<!-- cocite:related -->", ""))
-    assert "No place for the list in all pages: put <div data-cocite-related></div>" in made(birds, "--insert").err
+    assert "No place for the list in any page: put <div data-cocite-related></div>" in made(birds, "--insert").err
 
 
 def test_pages_without_a_placeholder_are_counted(birds: Path) -> None:
     page = birds / "robin.html"
     page.write_text(page.read_text().replace("<!-- cocite:related -->", ""))
     assert "No place for the list in 1 page, such as robin.html: put <div" in made(birds, "--insert").err
+
+
+def test_the_summary_says_what_was_written(birds: Path, place: Path) -> None:
+    assert f" new or changed, fragments in {place / 'pieces'}  " in made(birds, "--fragments", place / "pieces").out
 
 
 def test_overrides_by_a_file(birds: Path, place: Path) -> None:

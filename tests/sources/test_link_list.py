@@ -104,7 +104,9 @@ def test_addresses_and_bases() -> None:
         == "https://ncode-list-2d711642b726b0440162.example/"
     )
     assert list_address(Path("日本.html"), b"x", None) == "https://links-2d711642b726b0440162.example/"
-    assert list_address(Path("x"), b"x", " https://a.example/ ") == "https://a.example/"
+    assert list_address(Path("x"), b"x", " https://a.example/links ") == "https://a.example/links"
+    under = [list_address(Path(f"/home/me/{name}"), b"x", "https://a.example/") for name in ("feeds.opml", "my links")]
+    assert under == ["https://a.example/feeds.opml", "https://a.example/my%20links"], "lists under one base differ"
     with pytest.raises(BadSource, match="give a web address such as https"):
         checked_base("/home/me")
 

@@ -95,6 +95,11 @@ def test_front_matter(front: str) -> None:
     assert page.text == "a"
 
 
+def test_the_title_in_front_matter_wins() -> None:
+    page = parse("---\ntitle: Export PDFs\n---\n## First\n# Introduction\n", HERE, ReadReport())
+    assert (page.title, page.headings) == ("Export PDFs", []), "as in Hugo, Jekyll, MkDocs and MyST"
+
+
 def test_front_matter_may_be_broken_or_none_at_all() -> None:
     report = ReadReport()
     assert parse("+++\nurl = \n+++\ntext", HERE, report).text == "text"

@@ -47,8 +47,16 @@ def test_outlines_are_blocks(tmp_path: Path) -> None:
     assert SOURCE.recognises(tmp_path, FEEDS.encode("utf-16"))
     assert (
         next(read_opml(tmp_path / "subscriptions.opml", report, ReadOptions("https://me.example/"))).url
-        == "https://me.example/"
+        == "https://me.example/subscriptions.opml"
     )
+
+
+def test_names_that_a_reader_gives_its_own_folders_are_no_pages(tmp_path: Path) -> None:
+    report = ReadReport()
+    outlines = '<outline text="Unread" xmlUrl="vfolder"/><outline text="A" htmlUrl="https://a.example/" xmlUrl="feed"/>'
+    (page,) = read(tmp_path, f"<opml><body>{outlines}</body></opml>", report)
+    assert [link.url for link in page.links] == ["https://a.example/"]
+    assert report.read["link to something other than a web page"] == 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1252"])

@@ -11,7 +11,7 @@ import pytest
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.words.search import SEARCH
-from cocite.words.tfidf import MAX_QUERY_WORDS, more_like, page_words, strongest_words
+from cocite.words.tfidf import MAX_QUERY_WORDS, more_like, page_words, shared_words, strongest_words
 from tests.graph.webs import make
 
 
@@ -39,6 +39,12 @@ def test_the_words_of_a_page_and_of_links_to_it(place: Path) -> None:
     assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
     assert len(more_like(graph, search, a, 1)) == 1
     assert more_like(graph, search, empty, 10) == []
+
+
+def test_shared_words_are_named_without_stop_words() -> None:
+    page = Counter({"a": 3, "video": 2, "player": 1, "the": 9})
+    assert shared_words(["video", "a", "streams", "player"], page) == ("video", "player")
+    assert shared_words(["the", "who"], page) == ("the",), "a text of stop words still has a reason"
 
 
 def test_limits(place: Path) -> None:

@@ -7,7 +7,7 @@ read as markup.
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+TITLE_PART = 0.55
+"""The part of a row that a long title may have beside an address."""
+MIN_ADDRESS = 14
+"""Columns that a row needs to show an address beside a title: less of it tells nothing."""
 FORCED = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """With these variables, Rich treats any output as a terminal."""
 
@@ -83,8 +87,24 @@ class Screen:
         text.truncate(self.width, overflow="ellipsis")
         self.console.print(text)
 
-    def page(self, title: str, url: str, *before: Cell, style: str = "", indent: int = 0) -> None:
-        """A row with the title and address of a page, or the address alone, after other cells."""
+    def wrapped_row(self, *cells: Cell, indent: int = 0) -> None:
+        """As `row`, but a terminal wraps the last cell in its column, instead of cutting it."""
+        if not self.live:
+            self.row(*cells, indent=indent)
+            return
+        self._grid([(_fitted(cell), cell.width) for cell in cells], indent)
+
+    def title_width(self, titles: Iterable[str], before: int) -> int:
+        """The width of a column of titles after `before` columns, which leaves room for addresses."""
+        from rich.cells import cell_len
+
+        return min(max(map(cell_len, titles), default=0), int((self.width - before) * TITLE_PART))
+
+    def page(self, title: str, url: str, *before: Cell, style: str = "", indent: int = 0, column: int = 0) -> None:
+        """A row with the title and address of a page, or the address alone, after other cells.
+
+        Titles fill a column of that width; without one, the address follows the title.
+        """
         if not self.live:
             self.row(*before, Cell(title or url), Cell(url if title else ""), indent=indent)
             return
@@ -95,9 +115,10 @@ class Screen:
         if not title:
             self.row(*before, Cell(cut_middle(address, room), 0, style), indent=indent)
             return
-        wide = min(cell_len(title), max(room - cell_len(address) - 2, int(room * 0.55)))
-        cells = Cell(title, wide, style), Cell(cut_middle(address, room - wide - 2), style="cyan")
-        self.row(*before, *cells, indent=indent)
+        wide = column or min(cell_len(title), max(room - cell_len(address) - 2, int(room * TITLE_PART)))
+        left = room - wide - 2
+        cells = [Cell(title, wide, style), Cell(cut_middle(address, left), style="cyan")]
+        self.row(*before, *(cells if left >= min(MIN_ADDRESS, cell_len(address)) else cells[:1]), indent=indent)
 
     def title(self, title: str, page: int) -> str:
         """The title of a page, on a terminal without what its site adds to every title."""
@@ -108,16 +129,22 @@ class Screen:
         if not self.live:
             self.row(label, Cell(text), *more, indent=indent)
             return
-        from rich.padding import Padding
-        from rich.table import Table
         from rich.text import Text
 
-        grid, body = Table.grid(padding=(0, 2, 0, 0)), Text(clean(text), style)
+        body = Text(clean(text), style)
         for cell in more:
             body.append(f"  {clean(cell.text)}", cell.style)
-        grid.add_column(width=label.width or None)
-        grid.add_column()
-        grid.add_row(_fitted(label), body)
+        self._grid([(_fitted(label), label.width), (body, 0)], indent)
+
+    def _grid(self, cells: Sequence[tuple["Text", int]], indent: int) -> None:
+        """Texts beside each other, each wrapped in a column of its width (0: what is left)."""
+        from rich.padding import Padding
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        for _, width in cells:
+            grid.add_column(width=width or None)
+        grid.add_row(*(text for text, _ in cells))
         self.console.print(Padding(grid, (0, 0, 0, indent), expand=False), soft_wrap=False, width=self.width)
 
     def blank(self) -> None:

@@ -82,7 +82,7 @@ def to_json(value: Any) -> bytes:
 
 ERRORS: dict[type[CociteError], tuple[int, str]] = {
     errors.BadAddress: (400, "Give the address of a web page, such as nytimes.com or https://example.org/list"),
-    UnknownPage: (404, "Try one of the nearest known addresses, or POST a page record to /api/related"),
+    UnknownPage: (404, "Try a similar address, or POST a page record to /api/related"),
     UnknownWord: (404, "Try one of the nearest known words"),
     errors.UnknownMethod: (422, "See /api/methods for all methods"),
     errors.BadParameter: (422, "See /docs for the parameters of each route"),

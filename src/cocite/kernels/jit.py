@@ -25,7 +25,7 @@ from numba.np import linalg
 
 from cocite.kernels import bundles
 
-FIRST_RUN_NOTE = "Compiling, once: the first run on this machine takes longer. `cocite warm` compiles everything ahead."
+FIRST_RUN_NOTE = "Compiling what this needs, once. `cocite warm` compiles everything ahead."
 
 
 TRIED_VERSIONS = ((0, 68),)

@@ -44,6 +44,8 @@ class Evidence:
     """The sentence of a kind that needs no more than the label of the page `to` or `through`."""
     json: ClassVar[Mapping[str, str]] = {}
     """The JSON fields of this kind, and the attributes that they show."""
+    names_query: ClassVar[bool] = False
+    """Whether the statement itself names the query page, where there are several."""
     own_fields: ClassVar[tuple[tuple[str, str, bool], ...]]
     """JSON field, attribute, and whether it is a page or pages."""
     query: int | None = None  # the query page that it is about; None if there is only one
@@ -60,7 +62,7 @@ class Evidence:
     def sentence(self, names: PageLabels) -> str:
         """One sentence that a person can check, printable on one line."""
         text = self.statement(names)
-        if self.query is not None:
+        if self.query is not None and not self.names_query:
             text += f" (with {names.label(self.query)})"
         if self.copy is not None:
             text += f" (its near-duplicate {names.label(self.copy)})"
@@ -177,20 +179,33 @@ class LinkedFrom(Evidence):
     """The query page links to the result."""
 
     kind = "linked by the query"
+    names_query = True
     mutual: bool = False  # both link to each other
 
     def statement(self, names: PageLabels) -> str:
-        return "They link to each other" if self.mutual else "Linked from the query page"
+        return mutual_link(self, names) if self.mutual else f"Linked from {query_name(self, names)}"
 
 
 class LinksTo(Evidence):
     """The result links to the query page."""
 
     kind = "links to the query"
+    names_query = True
     mutual: bool = False
 
     def statement(self, names: PageLabels) -> str:
-        return "They link to each other" if self.mutual else "Links to the query page"
+        return mutual_link(self, names) if self.mutual else f"Links to {query_name(self, names)}"
+
+
+def query_name(evidence: Evidence, names: PageLabels) -> str:
+    """The label of the query page, which needs none if it is the only one."""
+    return "the query page" if evidence.query is None else names.label(evidence.query)
+
+
+def mutual_link(evidence: Evidence, names: PageLabels) -> str:
+    """That the result and the query page link to each other."""
+    subject = "They" if evidence.query is None else f"It and {query_name(evidence, names)}"
+    return f"{subject} link to each other"
 
 
 class LinksThrough(Evidence):
@@ -397,7 +412,7 @@ class HomePage(PartOfScore):
     """The result is the home page of its host, as entries of lists often are."""
 
     kind = "first page of its host"
-    template = "Home page of its host"
+    template = "It is a home page, as pages on lists often are"
 
 
 def shown_words(words: tuple[str, ...]) -> str:

@@ -33,6 +33,7 @@ GENERIC_TITLES = frozenset(
 """Titles that don't identify a page: the host follows them."""
 
 
+MARKS = " -–—|·:»\u2022"
 SEPARATOR = re.compile(r"\s+[-–—|·:»\u2022]+\s+")
 NEIGHBOUR_PAGES, MIN_SAME_ENDS = 6, 3
 
@@ -108,7 +109,8 @@ class Titles:
     def short(self, page: int) -> str:
         """What to call a page, without what its site adds to every title: `json` for `json — Python documentation`.
 
-        That is the last part after a separator, if most titles of neighbouring pages on the host end with it.
+        That is the last part after a separator, if most titles of neighbouring pages on the host end with it; or else
+        the first part, if most begin with it.
         """
         title, graph = self.of(page), self._graph
         parts = SEPARATOR.split(title)
@@ -118,10 +120,12 @@ class Titles:
         around = [page + step for n in range(1, NEIGHBOUR_PAGES + 1) for step in (n, -n)]
         near = [other for other in around if 0 <= other < graph.pages and hosts[other] == hosts[page]]
         titles = [text for other in near if (text := self.title(other)) and text != title]
-        same = sum(text.endswith(parts[-1]) for text in titles)
-        if same < MIN_SAME_ENDS or 2 * same < len(titles):
-            return title
-        return title[: title.rindex(parts[-1])].rstrip(" -–—|·:»\u2022") or title
+        least = max(MIN_SAME_ENDS, len(titles) / 2)
+        if sum(text.endswith(parts[-1]) for text in titles) >= least:
+            return title[: title.rindex(parts[-1])].rstrip(MARKS) or title
+        if sum(SEPARATOR.split(text)[0] == parts[0] for text in titles) >= least:
+            return title[len(parts[0]) :].lstrip(MARKS) or title
+        return title
 
     def heading(self, page: int, section: int) -> str:
         """The heading of a section of a page, perhaps empty."""

@@ -4,7 +4,17 @@ import csv
 import io
 from collections.abc import Sequence
 
-from cocite.related.evidence import BecauseRead, ByLinks, ListedTogether, Listing, Reason, SharedLink, SharedLinks
+from cocite.related.evidence import (
+    BecauseRead,
+    ByLinks,
+    HomePage,
+    ListedTogether,
+    Listing,
+    Reason,
+    SameHost,
+    SharedLink,
+    SharedLinks,
+)
 from cocite.results.answer import Answer, Answers
 from cocite.text import clean
 
@@ -12,11 +22,21 @@ FORMULA_STARTS = ("=", "+", "-", "@")
 MIN_BRIEF_SHARE = 0.05
 TOTALS = {Listing.kind: ListedTogether.kind, SharedLink.kind: SharedLinks.kind}
 """Examples, and the kind that counts them."""
+ADDRESS_KINDS = frozenset((SameHost.kind, HomePage.kind))
+"""What an address says. It makes no page related, so a few reasons have it only where there is nothing else."""
 
 
 def sentences(reasons: Sequence[Reason]) -> list[str]:
-    """Every sentence once, without the remark that links count where links themselves are named."""
-    found = dict.fromkeys(each.text for each in reasons if each.kind != ByLinks.kind)
+    """Every sentence once, without the remark that links count where links themselves are named.
+
+    A shared link is left out where all shared links are named together.
+    """
+    together = {each.query for each in reasons if each.kind == SharedLinks.kind}
+    found = dict.fromkeys(
+        each.text
+        for each in reasons
+        if each.kind != ByLinks.kind and (each.kind != SharedLink.kind or each.copy or each.query not in together)
+    )
     return list(found) or [each.text for each in reasons[:1]]
 
 
@@ -24,6 +44,7 @@ def brief(reasons: Sequence[Reason], limit: int = 3) -> list[str]:
     """The sentences of the strongest reasons: counts instead of their examples, no small parts of the score."""
     totals = {(each.kind, each.query): each for each in reasons if each.kind in TOTALS.values()}
     chosen = [totals.get((TOTALS.get(each.kind, ""), each.query), each) for each in reasons]
+    chosen = [each for each in chosen if each.kind not in ADDRESS_KINDS] or chosen
     strong = [each for each in chosen if each.share is None or each.share >= MIN_BRIEF_SHARE]
     found = sentences(strong or chosen)[:limit]
     if len(found) > 1 and reasons[0].kind == BecauseRead.kind:

@@ -12,7 +12,7 @@ any language.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import log
 from typing import NamedTuple, Self
 
@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from cocite.graph.store import Graph
 from cocite.words.search import SearchIndex
-from cocite.words.tokens import words_of
+from cocite.words.tokens import language_of, stop_words, terms_of, words_of
 
 MAX_PARENTS = 100  # pages whose anchor texts for a page are read
 MAX_PARENT_LINKS = 1 << 16  # parents with more links are skipped
@@ -96,6 +96,13 @@ def strongest_words(search: SearchIndex, counts: Counter[str]) -> dict[str, floa
         if 1 < frequency <= maximum:
             found[word] = round((1 + log(times)) * (log((1 + total) / (1 + frequency)) + 1), 6)
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:MAX_QUERY_WORDS])
+
+
+def shared_words(words: Collection[str], counts: Counter[str]) -> tuple[str, ...]:
+    """The words that a page has, too, to be named in a reason: only those that can be keywords, if it has any."""
+    shared = tuple(word for word in words if word in counts)
+    ignored = stop_words(language_of(counts))
+    return tuple(word for word in shared if word not in ignored and terms_of(word)) or shared
 
 
 def page_words(graph: Graph, page: int) -> Counter[str]:

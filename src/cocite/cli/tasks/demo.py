@@ -179,7 +179,8 @@ def show_next(screen: Screen, graph: Graph) -> None:
     texts = [(line if line.startswith("export") else f"{program()} {line}", note) for line, note in lines]
     wide = max(len(text) for text, note in texts if note)
     for text, note in texts:
-        screen.row(Cell(text, wide if note else 0, "cyan"), Cell(note, style="dim"), indent=2)
+        cells = [Cell(text, wide if note else 0, "cyan"), Cell(note, style="dim")]
+        screen.wrapped_row(*cells, indent=2) if note else screen.row(*cells, indent=2)
 
 
 def program() -> str:

@@ -18,6 +18,8 @@ from cocite.results.answer import Answer, Answers
 from cocite.results.present import brief, briefly, lines, separated
 from cocite.text import count
 
+RANK_WIDTH = 3
+
 
 def show_pages(screen: Screen, asked: Any, result: Answers | CollectionResults) -> None:
     """Related or recommended pages: those of a collection by its folders, others one by one or as a table."""
@@ -96,11 +98,11 @@ def in_two_lines(screen: Screen, answer: Answer) -> str:
     return first
 
 
-def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "") -> None:
+def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "", column: int = 0) -> None:
     """Rank, title and address of an answer on one line; without a terminal, also its score and reason."""
-    rank = Cell(str(answer.rank), 3, "dim", True)
+    rank = Cell(str(answer.rank), RANK_WIDTH, "dim", True)
     if screen.live:
-        screen.page(screen.title(answer.title, answer.page), answer.url, rank, style="bold")
+        screen.page(screen.title(answer.title, answer.page), answer.url, rank, style="bold", column=column)
     else:
         score = Cell(f"{answer.score:.6g}", wide, "dim", True)
         screen.row(rank, score, Cell(answer.url), Cell(answer.title), Cell(why))
@@ -134,8 +136,10 @@ def show_found(screen: Screen, asked: Any, result: Answers | IndexBuilt) -> None
     if len(result) and had < words:
         many = f"at least {had} of them" if had else "single words of your phrases"
         screen.line((f"No page has all of these words; these pages have {many}", "yellow"))
+    titles = (screen.title(answer.title, answer.page) for answer in result)
+    column = screen.title_width(titles, RANK_WIDTH + 2) if screen.live else 0
     for answer in result:
-        show_page(screen, answer, score_width(result))
+        show_page(screen, answer, score_width(result), column=column)
     if len(result):
         screen.line((f"{result.milliseconds:.1f} ms", "dim"))
 
@@ -181,8 +185,9 @@ def show_comparison(screen: Screen, asked: Any, result: Comparison) -> None:
         return [Cell(str(text), wide, style, True) for text in texts]
 
     show_heads(screen, names, wide)
+    column = screen.title_width(titles.values(), len(names) * (wide + 2)) if screen.live else 0
     for url, _ in result.votes():
-        screen.page(titles[url], url, *cells(ranks[each].get(url, "·") for each in names))
+        screen.page(titles[url], url, *cells(ranks[each].get(url, "·") for each in names), column=column)
     screen.blank()
     screen.line(("Results in common", "bold"))
     for at, first in enumerate(names):

@@ -8,7 +8,7 @@ from cocite.operations.quality.evaluate import EvaluationResult
 from cocite.operations.quality.study import NewStudy
 from cocite.text import count
 
-MAX_QUERIES_SHOWN = 100  # with more queries, only reports have the cost of each of them
+MAX_QUERIES_SHOWN = 20  # with more queries, only reports have the cost of each of them
 
 
 def show_evaluation(screen: Screen, asked: Any, result: EvaluationResult) -> None:
@@ -52,9 +52,10 @@ def show_site(screen: Screen, asked: Any, result: SiteResult) -> None:
     if done.get("unchanged"):
         screen.line((done["output"], "bold"), f"  {count(done['pages'], 'page')}, unchanged  ", (took, "dim"))
         return
-    parts = [count(done["pages"], "page"), f"{done['read']:,} read"]
+    parts = [count(done["pages"], "page"), f"{done['read']:,} new or changed"]
     parts += [f"{done['without']:,} without related pages"] if done["without"] else []
     parts += [f"{done['inserted']:,} with the list inserted"] if done.get("inserted") else []
+    parts += [f"fragments in {asked.fragments}"] if asked.fragments else []
     screen.line((done["output"], "bold"), f"  {', '.join(parts)}  ", (took, "dim"))
     if done["left_out"]:
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in done["left_out"].items())

@@ -52,7 +52,7 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
         facts.append(("search", size(index.bytes), f"the index of {count(index.pages, 'page')}"))
     wide = max(len(fact[1]) for fact in facts)
     for name, value, note in facts:
-        screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
+        screen.wrapped_row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
     show_skipped(screen, built.report, ("bytes", "pages", "links"))
 
 
@@ -88,9 +88,10 @@ def show_reasons(screen: Screen, counts: dict[str, int], example: dict[str, str]
     """Counts by reason, the most frequent first, with an example under each."""
     digits = max(len(f"{number:,}") for number in counts.values())
     for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        screen.row(Cell(f"{number:,}", digits, right=True), Cell(reason), indent=4)
+        times = Cell(f"{number:,} ×", digits + 2, right=True) if screen.live else Cell(f"{number:,}")
+        screen.wrapped_row(times, Cell(reason), indent=4)
         if example.get(reason):
-            screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=6 + digits)
+            screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=8 + digits)
 
 
 def show_clicks(screen: Screen, asked: Any, result: ClicksResult) -> None:
@@ -165,8 +166,8 @@ def show_info(screen: Screen, asked: Any, result: Facts) -> None:
     if layers := found.get("layers"):
         new, total = sum(layer["new"] for layer in layers), size(sum(layer["bytes"] for layer in layers))
         what = f"with {count(new, 'new page')}, {total}; until cocite compact, these lag: {', '.join(found['lagging'])}"
-        number = Cell(f"{len(layers):,}", wide, right=True)
-        screen.row(Cell("layers", 8, "dim"), number, Cell(what, style="dim"), indent=2)
+        cells = Cell("layers", 8, "dim"), Cell(f"{len(layers):,}", wide, right=True), Cell(what, style="dim")
+        screen.wrapped_row(*cells, indent=2)
     screen.blank()
     show_parts(screen, found)
     screen.blank()
@@ -204,12 +205,12 @@ def show_rank(screen: Screen, asked: Any, result: RankResult) -> None:
         screen.line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
     if result.top:
         screen.blank()
-    wide = max((len(f"{page.value:,.6g}") for page in result.top), default=0)
+    digits, wide = len(str(len(result.top))), max((len(f"{page.value:,.6g}") for page in result.top), default=0)
+    column = screen.title_width((page.title for page in result.top), digits + wide + 4) if screen.live else 0
     for page in result.top:
-        rank = Cell(str(page.rank), len(str(len(result.top))), "dim", right=True)
-        value = Cell(f"{page.value:,.6g}", wide, "cyan", right=True)
+        rank, value = Cell(str(page.rank), digits, "dim", right=True), Cell(f"{page.value:,.6g}", wide, "cyan", True)
         if screen.live:
-            screen.page(page.title, page.url, rank, value)
+            screen.page(page.title, page.url, rank, value, column=column)
         else:
             screen.row(rank, value, Cell(page.url), Cell(page.title))
 

@@ -28,7 +28,7 @@ def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
     history = history_of(graph)
     if history is None:
         raise BadParameter(
-            f"as_of needs a store with history, and {graph.path} keeps only the newest capture of each page: "
+            f"Dates need a store with history, and {graph.path} keeps only the newest capture of each page: "
             "build one with cocite build SOURCE... --history -o STORE"
         )
     return history, history.day_index(seconds)

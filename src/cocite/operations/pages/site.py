@@ -140,7 +140,7 @@ class Site(Task):
         if made.unknown:
             found.append(f"Unknown page: {', '.join(made.unknown[:5])}; see pin and never in overrides and pages")
         if self.insert and (without := sorted({*made.files} - {*inserted})):
-            pages = f"{count(len(without), 'page')}, such as {without[0]}" if inserted else "all pages"
+            pages = f"{count(len(without), 'page')}, such as {without[0]}" if inserted else "any page"
             found.append(f"No place for the list in {pages}: put <div data-cocite-related></div> into your template")
         return found
 

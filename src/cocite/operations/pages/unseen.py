@@ -92,7 +92,7 @@ def _by_words(web: Web, record: Page) -> Method | None:
     from cocite.related.methods import Method
     from cocite.related.neighbourhood.scores import Scores
     from cocite.related.neighbourhood.view import NO_PAGES
-    from cocite.words.tfidf import page_words, strongest_words
+    from cocite.words.tfidf import page_words, shared_words, strongest_words
     from cocite.words.tokens import words_of
 
     texts = [record.title, *record.headings, *(link.text for link in record.links[:MAX_LINKS]), record.text]
@@ -105,7 +105,7 @@ def _by_words(web: Web, record: Page) -> Method | None:
 
     def evidence(pages: Pages) -> list[list[Evidence]]:
         own = (page_words(web.graph, page) for page in pages.tolist())
-        shared = (tuple(word for word in words if word in known) for known in own)
+        shared = (shared_words(words, known) for known in own)
         return [[SimilarText(terms=terms, shared=len(terms), of=len(words), share=1.0)] for terms in shared]
 
     pages, values = np.array([page for page, _ in hits], np.uint32), np.array([score for _, score in hits])

@@ -32,7 +32,7 @@ from cocite.related.neighbourhood.usage import usage_around, usage_evidence
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of
 from cocite.web import Web
 from cocite.words.search import has_search
-from cocite.words.tfidf import more_like, page_words, strongest_words
+from cocite.words.tfidf import more_like, page_words, shared_words, strongest_words
 
 BY_LINKS, BY_TEXT, BY_USAGE = "links", "words", "usage"
 
@@ -138,8 +138,7 @@ class WhatsRelatedEvidence:
                 elif kind == BY_USAGE:
                     found.append(usage_evidence(self.web, seed, pages[pages == page], share))
                 else:
-                    own = page_words(self.web.graph, page)
-                    shared = tuple(word for word in words if word in own)
+                    shared = shared_words(words, page_words(self.web.graph, page))
                     found.append(SimilarText(terms=shared, shared=len(shared), of=len(words), share=share))
             joined.append(found)
         return joined

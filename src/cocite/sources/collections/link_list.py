@@ -12,7 +12,7 @@ from typing import Self
 from urllib.parse import urljoin
 
 from cocite.sources.compressed import head, open_bytes
-from cocite.sources.folders import checked_base
+from cocite.sources.folders import address_of_file, checked_base
 from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport, expect_some
 
 MAX_FILE = 32 << 20  # bytes of a list; the longest known lists have 2 MB
@@ -93,13 +93,14 @@ def shortened(text: str, length: int) -> str:
 
 
 def list_address(path: Path, content: bytes, base: str | None) -> str:
-    """Return the address of a list: `base`, or else a made-up address under the reserved domain .example.
+    """Return the address of a list: `base`, or the file under it if `base` ends with a slash, or else a made-up one.
 
-    The made-up address has the file's name and a hash of its content: the `bookmarks.html` of two people are two sites,
-    and the address does not reveal a path on somebody's disk. Nobody can make another file that has the same address.
+    A made-up address is under the reserved domain .example. It has the file's name and a hash of its content: the
+    `bookmarks.html` of two people are two sites, and the address does not reveal a path on somebody's disk. Nobody can
+    make another file that has the same address.
     """
     if base is not None:
-        return checked_base(base)
+        return address_of_file(checked_base(base), path, path)
     name = path.name.partition(".")[0].encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:40].strip("-") or "links"
     return f"https://{slug}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.example/"

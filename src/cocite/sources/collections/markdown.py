@@ -159,6 +159,7 @@ def parse(
     sections, texts = FolderPage(url, report), []
     page = sections.page
     page.captured, page.lang = _captured(front, report, name), front.get("lang", "")
+    page.title = front.get("title", "")
     tags: list[str] = []
     for block in read_blocks(text, links):
         texts.append(block.text)
@@ -170,7 +171,6 @@ def parse(
                 sections.begin_section(item.text)
                 if item.level == 1:
                     page.title = page.title or item.text
-    page.title = page.title or front.get("title", "")
     page.text = "\n".join(filter(None, texts))
     if links:
         page.title = page.title or Path(name).stem.encode("utf-8", "replace").decode()

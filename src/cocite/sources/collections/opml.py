@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, read_folders, shortened
+from cocite.sources.collections.link_list import (
+    MAX_CONTEXT,
+    MAX_TEXT,
+    NOT_A_PAGE,
+    FolderPage,
+    has_web_scheme,
+    read_folders,
+    shortened,
+)
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport
 from cocite.sources.xml_chunks import XML_ERRORS, new_parser
@@ -42,7 +50,9 @@ class _Reader:
         named = {name.lower(): value.strip() for name, value in given.items()}
         text = shortened(named.get("text") or named.get("title") or "", MAX_TEXT)
         address = named.get("htmlurl") or named.get("xmlurl") or named.get("url")
-        if address:
+        if address and not has_web_scheme(address):  # readers name folders of their own so, such as `vfolder`
+            self.folders.report.read[NOT_A_PAGE] += 1
+        elif address:
             self.folders.add_link(address, text, shortened(named.get("description", ""), MAX_CONTEXT))
         self.folders.enter(text)
 
