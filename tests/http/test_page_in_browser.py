@@ -69,6 +69,18 @@ BOXES = """() => [...document.querySelectorAll(".picture li")].flatMap(item =>
       const outside = left < own.left - 1 || right > own.right + 1 || top < own.top - 1 || bottom > own.bottom + 1;
       return { name: each.innerText, left, right, top, bottom, clipped: clipped || outside };
     }))"""
+COVERED = """() => [...document.querySelectorAll(".answers > li")].flatMap(item => {
+  const arrow = item.querySelector(".related").getBoundingClientRect(), range = document.createRange();
+  return [...item.querySelectorAll(".title, .strip > *, .facts, .why summary")]
+    .filter(each => (range.selectNodeContents(each), [...range.getClientRects()].some(box =>
+      Math.min(box.right, arrow.right) - Math.max(box.left, arrow.left) > 1 &&
+      Math.min(box.bottom, arrow.bottom) - Math.max(box.top, arrow.top) > 1)))
+    .map(each => each.innerText);
+})"""
+BEYOND = """(found, width) => found.filter(each => each.checkVisibility()).filter(each => {
+  const { left, right } = each.getBoundingClientRect(), box = each.parentElement.getBoundingClientRect();
+  return left < box.left - 1 || right > Math.min(width, box.right + 1);
+}).map(each => each.innerText)"""
 PASTE = """text => {
   const data = new DataTransfer(), field = document.querySelector("#url");
   data.setData("text", text);
@@ -285,6 +297,14 @@ def test_the_picture_lights_paths(opening: Opening) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("view", ["related", "several", "groups", "recommend", "hubs", "search"])
+def test_the_arrow_of_a_result_covers_no_text(opening: Opening, view: str, width: int) -> None:
+    page = opening(VIEWS[view], viewport={"width": width, "height": 900}).page
+    assert page.locator(".answers > li .related").count() > 1
+    assert page.evaluate(COVERED) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("view", ["picture", "crowd"])
 def test_no_name_of_the_picture_is_clipped_or_covered(opening: Opening, view: str, width: int) -> None:
     page = opening(VIEWS[view], viewport={"width": width, "height": 900}).page
@@ -399,6 +419,7 @@ def test_without_scripts(opening: Opening) -> None:
 def test_a_phone_shows_all_of_it(opening: Opening, view: str) -> None:
     page = opening(VIEWS[view], viewport=PHONE, has_touch=True, is_mobile=True).page
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.locator(".related, .tabs a").evaluate_all(BEYOND, PHONE["width"]) == [] or view == "compare"
     if view == "picture":
         assert page.locator(".lists li").first.inner_text().strip() and page.locator(".found .title").first.is_visible()
 

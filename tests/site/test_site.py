@@ -227,7 +227,8 @@ def test_pages_without_a_placeholder_are_counted(birds: Path) -> None:
 
 
 def test_the_summary_says_what_was_written(birds: Path, place: Path) -> None:
-    assert f" new or changed, fragments in {place / 'pieces'}  " in made(birds, "--fragments", place / "pieces").out
+    assert f", fragments in {place / 'pieces'}  " in made(birds, "--fragments", place / "pieces").out
+    assert " pages, 0 new or changed, " in made(birds, "--fragments", place / "others").out
 
 
 def test_overrides_by_a_file(birds: Path, place: Path) -> None:

@@ -95,9 +95,18 @@ def test_front_matter(front: str) -> None:
     assert page.text == "a"
 
 
-def test_the_title_in_front_matter_wins() -> None:
-    page = parse("---\ntitle: Export PDFs\n---\n## First\n# Introduction\n", HERE, ReadReport())
-    assert (page.title, page.headings) == ("Export PDFs", []), "as in Hugo, Jekyll, MkDocs and MyST"
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\ntitle: Export PDFs\n---\nSome text.\n\n# Introduction\n", "Export PDFs"),
+        ("---\ntitle: Export PDFs\n---\n## First\n\n# Introduction\n", "Export PDFs"),
+        ("---\ntitle: Links\n---\n# Links of a club\n", "Links of a club"),
+        ("Some text.\n\n# Introduction\n\n# More\n", "Introduction"),
+        ("# One\n\n# Two\n", "One"),
+    ],
+)
+def test_a_title_is_that_of_the_whole_page(text: str, title: str) -> None:
+    assert parse(text, HERE, ReadReport()).title == title
 
 
 def test_front_matter_may_be_broken_or_none_at_all() -> None:

@@ -19,8 +19,13 @@ def show_keywords(screen: Screen, asked: Any, result: KeywordsFound | KeywordsOf
         screen.line((result.page, "bold"), f"  main: {', '.join(result.main) or 'none'}")
         show_words(screen, result.keywords, [f"{keyword.count:,}×" for keyword in result.keywords])
     else:
-        for name, chosen in (("similar", result.similar), ("logical", result.logical)):
-            screen.line((name, "bold"), "" if chosen else "  none")
+        kinds = (
+            ("similar", "on the same pages", result.similar),
+            ("logical", "on pages that these link to", result.logical),
+        )
+        for name, where, chosen in kinds:
+            about = f"  {where}" if screen.live else ""
+            screen.line((name, "bold"), (about if chosen else "  none", "dim"))
             show_words(screen, chosen, ["" for _ in chosen])
 
 
@@ -60,7 +65,7 @@ def show_communities(screen: Screen, asked: Any, result: CommunitiesFound) -> No
 def show_community(screen: Screen, each: CommunityResult) -> None:
     """A community: its name and keywords, authorities and hubs, and the noise pages around it."""
     words = ", ".join(each.keywords) or "no keywords"
-    screen.line((words, "bold green"), (f"  {count(each.pages, 'page')}, {each.name}", "dim"))
+    screen.line((words, "bold green"), (f"  {count(each.pages, 'page')} of its own, {each.name}", "dim"))
     for name, members in (("authorities", each.authorities), ("hubs", each.hubs)):
         screen.line((name, "dim"), indent=2)
         for member in members:

@@ -149,7 +149,11 @@ class NoteLinks(NamedTuple):
 def parse(
     text: str, address: str | None, report: ReadReport, name: str = "the text", links: NoteLinks | None = None
 ) -> Page:
-    """Return one Markdown text as a page. `address` is its own, unless its front matter has another."""
+    """Return one Markdown text as a page. `address` is its own, unless its front matter has another.
+
+    Its title is the heading of level 1 that it begins with, or else that of its front matter, or else its first heading
+    of level 1: further down, such a heading names a part.
+    """
     source = text
     front, text = _front_matter(text.replace("\r\n", "\n"), report, name)
     url = _resolved(front.get("url", ""), address)
@@ -159,7 +163,7 @@ def parse(
     sections, texts = FolderPage(url, report), []
     page = sections.page
     page.captured, page.lang = _captured(front, report, name), front.get("lang", "")
-    page.title = front.get("title", "")
+    heading = ""
     tags: list[str] = []
     for block in read_blocks(text, links):
         texts.append(block.text)
@@ -170,7 +174,9 @@ def parse(
             else:
                 sections.begin_section(item.text)
                 if item.level == 1:
-                    page.title = page.title or item.text
+                    heading = heading or item.text
+                    page.title = item.text if len(texts) == 1 else page.title
+    page.title = page.title or front.get("title", "") or heading
     page.text = "\n".join(filter(None, texts))
     if links:
         page.title = page.title or Path(name).stem.encode("utf-8", "replace").decode()
