@@ -145,8 +145,9 @@ FAMILIES = {
                 "A: u s\nB: u s t\nC: u t\nD: t w",
                 {"s": "1 / 2", "t": "1 / 2"},
                 rows="A B C D / s u t w",
-                note="`D` and `w` aren't linked with the root set. The authorities of the rest are u = 1/√2, s = t = 1/2: "
-                "with hubs A = u + s, B = u + s + t and C = u + t, u gets A + B + C, s gets A + B, and t gets B + C.",
+                note="`D` and `w` aren't linked with the root set. The hubs of the rest are A = u + s, B = u + s + t and "
+                "C = u + t. As authorities, `u` gets A + B + C, `s` gets A + B, and `t` gets B + C. With u = 1/√2 and "
+                "s = t = 1/2 these are in proportion.",
             ),
         ],
     ),
@@ -169,8 +170,8 @@ FAMILIES = {
                 {"w": "0.5 · 0.8 / (1 · 1) · 1", "s": "0.5 · 0.8 / (2 · 1) · (1 + AB)"},
                 names={"AB": "0.25"},
                 rows="A B / s u w / x",
-                note="`A` and `B` are similar because their children are: AB = 0.5 · 0.8 / 2 · (1 + score of s), and that is "
-                "the same equation as that of `s`. Both are 0.25.",
+                note="`A` and `B` are similar because their children are. AB = 0.5 · 0.8 / 2 · (1 + score of `s`) has the form "
+                "of the score of `s`, so both are 0.25.",
             ),
             Example(
                 "probabilistic_simrank",
@@ -219,8 +220,8 @@ FAMILIES = {
                 "A: u s",
                 {"A": "0.85 · 0.15 / (1 − 0.85²)", "s": "0.85 · a / 2"},
                 names={"a": "0.85 · 0.15 / (1 − 0.85²)"},
-                note="At `A` the walk has come from `u` or `s`, and both have only this link: a = 0.85 · (score of u + score "
-                "of s), where these sum to 0.15 + 0.85 · a.",
+                note="The walk comes to `A` from `u` or `s`, which have no other links. So a = 0.85 · (score of `u` + score of "
+                "`s`). These two scores sum to 0.15 + 0.85 · a.",
             ),
         ],
     ),
@@ -277,7 +278,7 @@ FAMILIES = {
             Example(
                 "auto",
                 "The default. Pages in one section count most, and more in a short section; being next to each other adds a "
-                "little, and another section of the same page counts a tenth. What chance would give a page with so many "
+                "little, and another section of the same page counts a tenth. What chance would give a page with that many "
                 "in-links is subtracted. Similar words, the words of sections, same names and addresses add to that; where "
                 "nobody sorted the links, all neighbours are compared instead.",
                 "A: u s | t\nB: s u v | t\nC: w x y z i j k |",

@@ -172,7 +172,8 @@ def section(example: Example) -> str:
     values, scores = example.evaluated(), example.scores
     graph = "\n".join(line.strip() for line in example.graph.strip().splitlines())
     shown = [f"| `{page}` | {readable(sum_)} | {number(scores.get(page, 0))} |" for page, sum_ in example.sums.items()]
-    names = [f"- {name} = {readable(sum_)} = {number(values[name])}" for name, sum_ in example.names.items()]
+    sums = {name: dict.fromkeys((readable(sum_), number(values[name]))) for name, sum_ in example.names.items()}
+    names = [f"- {name} = {' = '.join(sum_)}" for name, sum_ in sums.items()]
     called = "" if example.call == example.name else f", here as `{example.call}`"
     parts = [
         f"## {example.name}",
