@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TITLE_PART = 0.55
 """The part of a row that a long title may have beside an address."""
 MIN_ADDRESS = 14
-"""Columns that a row needs to show an address beside a title: less of it tells nothing."""
+"""Columns that a row needs to show an address beside a title; a shorter part of it is useless."""
 FORCED = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """With these variables, Rich treats any output as a terminal."""
 

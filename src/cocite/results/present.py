@@ -29,7 +29,7 @@ ADDRESS_KINDS = frozenset((SameHost.kind, HomePage.kind))
 def sentences(reasons: Sequence[Reason]) -> list[str]:
     """Every sentence once, without the remark that links count where links themselves are named.
 
-    A shared link is left out where all shared links are named together.
+    A single shared link is skipped where all shared links are named together.
     """
     together = {each.query for each in reasons if each.kind == SharedLinks.kind}
     found = dict.fromkeys(
