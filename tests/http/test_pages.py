@@ -244,6 +244,12 @@ def test_a_word_is_searched_where_an_address_is_expected(asking: Asking, view: s
     assert ("Keywords beside birds" if view == "/keywords" else "Pages about birds") in Reader(answer.text).text
 
 
+def test_a_line_may_break_between_a_title_and_its_address(asking: Asking) -> None:
+    """Without a space there, a narrow screen would break the title instead."""
+    html = asking.get(f"/?{ASK}").text
+    assert '</div> <div class="address">' in html and '</div><div class="address">' not in html
+
+
 def test_methods_are_among_the_options(asking: Asking) -> None:
     page = Reader(asking.get(f"/?{ASK}&method=companion(parents=9)").text)
     options = [has for tag, has in page.tags if tag == "option"]

@@ -33,7 +33,7 @@ GENERIC_TITLES = frozenset(
 """Titles that don't identify a page: the host follows them."""
 
 
-MARKS = " -–—|·:»\u2022"
+SEPARATOR_MARKS = " -–—|·:»\u2022"
 SEPARATOR = re.compile(r"\s+[-–—|·:»\u2022]+\s+")
 NEIGHBOUR_PAGES, MIN_SAME_ENDS = 6, 3
 
@@ -122,9 +122,9 @@ class Titles:
         titles = [text for other in near if (text := self.title(other)) and text != title]
         least = max(MIN_SAME_ENDS, len(titles) / 2)
         if sum(text.endswith(parts[-1]) for text in titles) >= least:
-            return title[: title.rindex(parts[-1])].rstrip(MARKS) or title
+            return title[: title.rindex(parts[-1])].rstrip(SEPARATOR_MARKS) or title
         if sum(SEPARATOR.split(text)[0] == parts[0] for text in titles) >= least:
-            return title[len(parts[0]) :].lstrip(MARKS) or title
+            return title[len(parts[0]) :].lstrip(SEPARATOR_MARKS) or title
         return title
 
     def heading(self, page: int, section: int) -> str:
