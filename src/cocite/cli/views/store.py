@@ -86,12 +86,12 @@ def show_skipped(screen: Screen, report: Any, counted: tuple[str, ...]) -> None:
 
 def show_reasons(screen: Screen, counts: dict[str, int], example: dict[str, str]) -> None:
     """Counts by reason, the most frequent first, with an example under each."""
-    digits = max(len(f"{number:,}") for number in counts.values())
+    wide, times = max(len(f"{number:,}") for number in counts.values()), " ×" if screen.live else ""
+    wide += len(times)
     for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        times = Cell(f"{number:,} ×", digits + 2, right=True) if screen.live else Cell(f"{number:,}")
-        screen.wrapped_row(times, Cell(reason), indent=4)
+        screen.wrapped_row(Cell(f"{number:,}{times}", wide, right=True), Cell(reason), indent=4)
         if example.get(reason):
-            screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=8 + digits)
+            screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=6 + wide)
 
 
 def show_clicks(screen: Screen, asked: Any, result: ClicksResult) -> None:
