@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +45,7 @@ Values = NDArray[np.float64]
 
 
 class Constant(NamedTuple):
-    """A constant of `auto`: a parameter, or an attribute of a module."""
+    """A constant of `auto`: a parameter, or an attribute of a module of Python, which isn't compiled."""
 
     name: str
     place: object = None  # None: a parameter
@@ -54,6 +54,11 @@ class Constant(NamedTuple):
     def value(self) -> float:
         """As it is in `auto`."""
         return float(getattr(self.place or auto.Params(), self.name))
+
+    def times(self, factor: float) -> float:
+        """Its value times a factor; a number of things stays one."""
+        own = getattr(self.place or auto.Params(), self.name)
+        return float(type(own)(own * factor))
 
     @contextmanager
     def set_to(self, value: float) -> Iterator[str]:
@@ -71,16 +76,18 @@ class Constant(NamedTuple):
 
 
 WEIGHTS = [
-    *map(Constant, ("elsewhere", "near", "best", "popularity", "words", "context", "names")),
-    Constant("DIRECT", likeness), Constant("SAME_NAME", auto), Constant("PLACE", auto),
+    *map(Constant, ("elsewhere", "near", "best", "popularity", "words", "context", "names", "usage")),
+    Constant("DIRECT", likeness), Constant("DEVIATIONS", likeness), Constant("SAME_NAME", auto),
+    Constant("PLACE", auto),
 ]  # fmt: skip
 LIMITS = [
     *map(Constant, ("parents", "window", "children")),
-    Constant("MAX_BEST_LINKS", likeness), Constant("MAX_LINKER_LINKS", likeness), Constant("WORD_PAGES", auto),
+    Constant("MAX_BEST_LINKS", likeness), Constant("MAX_LINKER_LINKS", likeness), Constant("MIN_SAMPLE", likeness),
+    Constant("WORD_PAGES", auto),
 ]  # fmt: skip
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--queries", type=int, default=150, help="queries of each collection, chosen by hash; 0 is all")
@@ -89,7 +96,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, default=STORES / "sensitivity.json")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     chosen = [each for each in (*WEIGHTS, *LIMITS) if not options.constant or each.name in options.constant]
     kept: dict[str, dict[str, list[list[float]]]] = (
         json.loads(options.kept.read_text()) if options.kept.exists() else {}
@@ -103,8 +110,9 @@ def main() -> None:
         for constant in chosen:
             for factor in (0.5, 2):
                 if (setting := f"{constant.name} × {factor:g}") not in of:
-                    with constant.set_to(constant.value * factor) as call:
+                    with constant.set_to(constant.times(factor)) as call:
                         of[setting] = ask_one(call)
+        options.kept.parent.mkdir(parents=True, exist_ok=True)
         options.kept.write_text(json.dumps(kept))
     found = {
         name: {setting: np.array(values) for setting, values in kept[f"{name}, {options.queries} queries"].items()}
@@ -146,7 +154,7 @@ def sensitivity(found: dict[str, dict[str, Values]], constants: list[Constant]) 
                 tested = compare(values[1].tolist(), own[1].tolist())
                 mark = "" if tested.signed_rank >= 0.01 else " ▲" if tested.difference > 0 else " ▼"
                 row.append(f"{1000 * (values[0] - own[0]).mean():+.0f}{mark}")
-            yield [constant.name, f"{constant.value * factor:g}", *row]
+            yield [constant.name, f"{constant.times(factor):g}", *row]
 
 
 def left_out(found: dict[str, dict[str, Values]]) -> Iterator[list[str]]:

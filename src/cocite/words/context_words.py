@@ -29,7 +29,7 @@ from cocite.graph.links import OutLinks
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
 from cocite.kernels.related.counted_links import Excluded
-from cocite.kernels.related.independence import NEAR_DUPLICATES
+from cocite.kernels.related.independence import DEVIATIONS, MIN_SAMPLE, NEAR_DUPLICATES, Chance
 from cocite.kernels.related.likeness import LikenessWeb
 from cocite.kernels.related.listings import CountedWeb
 from cocite.kernels.related.neighbourhood import NearPages, ParentChoice
@@ -277,7 +277,8 @@ def lists_of(graph: Graph) -> LikenessWeb:
     excluded = Excluded(0, none, 0, in_degree)
     every = CountedWeb(graph.links.out_in_part, excluded, graph.links.repeats, near, none, NEAR_DUPLICATES)
     choice = ParentChoice(graph.links.stored_parents("sample"), graph.fingerprints, int(HASH_SEED))
-    return LikenessWeb(every, graph.into, near, choice, len(graph.links), in_degree, graph.links.lists, in_degree)
+    numbers, chance = (len(graph.links), in_degree, graph.links.lists, in_degree), Chance(MIN_SAMPLE, DEVIATIONS)
+    return LikenessWeb(every, graph.into, near, choice, *numbers, chance)
 
 
 def weighed(

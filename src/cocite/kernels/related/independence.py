@@ -21,8 +21,15 @@ from cocite.kernels.related.neighbourhood import representatives, window_of
 GROUPED, NEAR_DUPLICATES, SECTIONS = 0, 1, 2
 """Of copies one counts: never (they are a group), of near-duplicates, or of lists with copied sections, too."""
 MIN_SECTION_LINKS = 5  # with the page itself: of fewer, two lists may well be the same by themselves
-DEVIATIONS = 2.0  # 95 % confidence
 MIN_SAMPLE = 20  # parents, without copies: fewer don't show what is chance
+DEVIATIONS = 2.0  # 95 % confidence
+
+
+class Chance(NamedTuple):
+    """MIN_SAMPLE and DEVIATIONS, unless somebody tries others."""
+
+    sample: int
+    deviations: float
 
 
 class Sections(NamedTuple):
@@ -134,20 +141,20 @@ def slot_of_half(sections, i, half, slots, seed):
 
 
 @kernel
-def unexplained(parents, counted, in_degree, lists):
+def unexplained(parents, counted, in_degree, lists, chance):
     """For each parent, the part of its section that chance doesn't explain, with 95 % confidence.
 
     By chance, each of the n - 1 other parents lists a page s as often as lists without the query page do: e of them. If
     o do, chance explains e / (o + 1) of s being there. For a Poisson number o, the mean of that is 1 - exp(-e), the
     probability that chance lists s at all, and its variance about e³ / (e + 1)⁴. The part of a section is the mean over
-    its pages, without the query page; two standard deviations are on the side of chance. With fewer than MIN_SAMPLE
-    parents all have 1.
+    its pages, without the query page; two standard deviations are on the side of chance. With fewer parents than a
+    sample needs all have 1.
     """
     size, links, sample = len(parents.places), parents.starts[len(parents.places)], np.int64(np.sum(counted))
     found, sections = np.ones(size), False
     for place in parents.places:
         sections |= block_of(parents.attributes[place]) > 0
-    if sample < MIN_SAMPLE or not sections:
+    if sample < chance.sample or not sections:
         return found
     numbered, count = new_set(links), np.int64(0)
     numbers, times, all_times = np.empty(links, np.int32), np.zeros(links, np.int32), np.zeros(links, np.int32)
@@ -173,5 +180,5 @@ def unexplained(parents, counted, in_degree, lists):
                 variance += by_chance**3 / (by_chance + 1.0) ** 4
                 pages += 1
         if pages > 0:
-            found[i] = max(0.0, 1.0 - (explained + DEVIATIONS * np.sqrt(variance)) / pages)
+            found[i] = max(0.0, 1.0 - (explained + chance.deviations * np.sqrt(variance)) / pages)
     return found

@@ -21,7 +21,7 @@ from cocite.kernels.related.blend import (
     ParentWeights,
     add_together,
 )
-from cocite.kernels.related.independence import GROUPED, MIN_SAMPLE, originals, unexplained
+from cocite.kernels.related.independence import GROUPED, Chance, originals, unexplained
 from cocite.kernels.related.listings import CountedWeb
 from cocite.kernels.related.neighbourhood import (
     NearPages,
@@ -36,13 +36,6 @@ from cocite.kernels.related.neighbourhood import (
     representatives,
 )
 
-DIRECT = 0.25
-"""A link from one page to the other, compared with a shared neighbour."""
-MAX_LINKER_LINKS = 2000
-"""A shared child with more in-links doesn't count: everybody links there."""
-MAX_BEST_LINKS = 100
-"""Parents and children of each of the best pages that count, and links of such a parent."""
-
 
 @lent
 class LikenessWeb(NamedTuple):
@@ -56,15 +49,19 @@ class LikenessWeb(NamedTuple):
     in_degree: NDArray[np.uint32]  # links from pages that have trust
     lists: int  # such pages that have links
     votes: NDArray[np.uint32]  # in-links that count, without copies and what chance explains
+    chance: Chance
 
 
 class LinkWeights(NamedTuple):
-    """Parameters of the method, see there."""
+    """Parameters and constants of the method, see there."""
 
     near: float
     elsewhere: float
     popularity: float
     best: int
+    direct: float
+    linker_links: int
+    best_links: int
 
 
 class Around(NamedTuple):
@@ -108,7 +105,7 @@ def weigh_parents(web, parents, shares, own):
         first = originals(parents, shares, web.counted, web.into.order)
         for i in range(len(shares)):
             counted[i] &= first[i] == i
-    beyond = unexplained(parents, counted, web.in_degree, web.lists)
+    beyond = unexplained(parents, counted, web.in_degree, web.lists, web.chance)
     for i in range(len(shares)):
         weights[i] = shares[i] * beyond[i] if counted[i] else 0.0
         if counted[i] and i < own:
@@ -229,7 +226,7 @@ def first_step(web, around, seeds, weights):
     Returns (state, pages, their part by sections, values); near-duplicates are merged.
     """
     pages, by_sections, values, factor = by_parents(web, around, seeds, weights)
-    children, shares = rare_children(web.into, around.children, factor)
+    children, shares = rare_children(web.into, around.children, weights.linker_links, factor)
     state, found, sums = add_shared(web, pages, values, children, shares, seeds)
     in_section = np.zeros(len(found))
     in_section[: len(pages)] = by_sections
@@ -242,9 +239,9 @@ def second_step(web, found, best, values, seeds, weights):
 
     The first pages are those found. The other parents of a child that several of the best pages have are read once.
     """
-    limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
+    limits = AroundLimits(weights.best_links, weights.best_links, weights.best_links)
     no_names = SameNamePages(np.empty(0, np.uint32), np.empty(0))
-    room = len(best) * MAX_BEST_LINKS
+    room = len(best) * weights.best_links
     pages, sums, state = found, np.zeros(len(found)), np.int64(0)
     numbered, count, shares, own = new_set(room), np.int64(0), np.zeros(room), np.zeros(len(best))
     for i in range(len(best)):
@@ -252,7 +249,7 @@ def second_step(web, found, best, values, seeds, weights):
         read, around = read_around(web, page, no_names, limits)
         others, _, likeness, factor = by_parents(web, around, np.append(seeds, np.uint32(page)), weights)
         pages, sums = np.concatenate((pages, others)), np.concatenate((sums, values[best[i]] * likeness))
-        children, some = rare_children(web.into, around.children, values[best[i]] * factor)
+        children, some = rare_children(web.into, around.children, weights.linker_links, values[best[i]] * factor)
         for k in range(len(children)):
             number = add_member(numbered, count, children[k])
             count += number == count
@@ -268,7 +265,7 @@ def second_step(web, found, best, values, seeds, weights):
 @kernel
 def most_alike(web, best, pages, seeds, weights):
     """For each of some pages the best page that it is most like, or MISSING: (state, best pages)."""
-    limits = AroundLimits(np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS), np.int64(MAX_BEST_LINKS))
+    limits = AroundLimits(weights.best_links, weights.best_links, weights.best_links)
     no_names = SameNamePages(np.empty(0, np.uint32), np.empty(0))
     most, through, state = np.zeros(len(pages)), np.full(len(pages), np.uint32(MISSING)), np.int64(0)
     for page in best:
@@ -295,11 +292,11 @@ def size_of(web, page):
 
 
 @kernel
-def rare_children(into, children, factor):
+def rare_children(into, children, limit, factor):
     """The children that count where they are shared, and how much."""
     kept, shares, count = np.empty(len(children), np.uint32), np.empty(len(children)), 0
     for child in children:
-        if into.degree[child] <= MAX_LINKER_LINKS:
+        if into.degree[child] <= limit:
             kept[count], shares[count] = child, factor * rarity(into.degree[child])
             count += 1
     return kept[:count], shares[:count]
@@ -327,7 +324,7 @@ def by_parents(web, around, seeds, weights):
         if number >= 0:
             in_section[number] = shared[number] = 0
     keep_unexplained(web, around, members, times[:listed_pages], pages, shared)
-    add_direct(around, numbered, merged, in_degree, out_degree, shared)
+    add_direct(around, members, in_degree, out_degree, weights.direct, shared)
     neighbours, size = np.int64(len(children) + 2), rarity(in_degree[around.page]) + rarity(out_degree[around.page])
     for child in children:
         size += rarity(in_degree[child])
@@ -352,12 +349,12 @@ def keep_unexplained(web, around, candidates, times, pages, shared):
     """Of what pages share with the page by parents without sections, keep the part that chance doesn't explain.
 
     `times` counts the parents that have each page. By chance each of them has it as often as other pages with links
-    do: chance explains e / o if o of them do and e are expected. Fewer than MIN_SAMPLE others don't show chance.
+    do: chance explains e / o if o of them do and e are expected. Fewer others than a sample needs don't show chance.
     """
     size, parents = len(around.listing.pages), np.zeros(len(pages))
     of_all = max(1.0, web.in_degree[around.page] / max(1, size))  # if the parents are a sample
     others = web.lists - size * of_all
-    if others < MIN_SAMPLE:
+    if others < web.chance.sample:
         return
     for i in range(len(times)):
         parents[candidates.merged[i]] = max(parents[candidates.merged[i]], np.float64(times[i]))
@@ -465,20 +462,21 @@ def add_listed(web, around, candidates, weights, apart, totals):
 
 
 @kernel
-def add_direct(around, numbered, merged, in_degree, out_degree, totals):
+def add_direct(around, candidates, in_degree, out_degree, weight, totals):
     """Add what links between the page and its parents and children give; of near-duplicates the strongest counts."""
     page, parents, children = around.page, around.parents.pages, around.children
+    table, merged = candidates.pages.table, candidates.merged
     into, both = np.zeros(len(merged)), np.zeros(len(totals))
     for parent in parents:
-        into[number_of(numbered.table, parent)] = rarity(out_degree[parent]) + rarity(in_degree[page])
+        into[number_of(table, parent)] = rarity(out_degree[parent]) + rarity(in_degree[page])
     for child in children:
-        number = number_of(numbered.table, child)
-        value = DIRECT * (into[number] + rarity(in_degree[child]) + rarity(out_degree[page]))
+        number = number_of(table, child)
+        value = weight * (into[number] + rarity(in_degree[child]) + rarity(out_degree[page]))
         into[number] = 0
         both[merged[number]] = max(both[merged[number]], value)
     for parent in parents:
-        number = number_of(numbered.table, parent)
-        both[merged[number]] = max(both[merged[number]], DIRECT * into[number])
+        number = number_of(table, parent)
+        both[merged[number]] = max(both[merged[number]], weight * into[number])
     for i in range(len(totals)):
         totals[i] += both[i]
 

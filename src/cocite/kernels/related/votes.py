@@ -5,7 +5,6 @@ import numpy as np
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.hash_tables import add_members, new_set, number_of
 from cocite.kernels.jit import kernel
-from cocite.kernels.related.independence import MIN_SAMPLE
 from cocite.kernels.related.likeness import weigh_parents
 from cocite.kernels.related.neighbourhood import choose_parents, read_parents, representatives
 
@@ -29,7 +28,8 @@ def weigh_listings(web, pages, starts, sources, weights, votes):
             continue
         state, some = choose_parents(web.into, web.choice, excluded, page, MAX_PARENTS)
         near, names = web.near, np.empty(len(some), np.uint32)
-        if len(some) < MIN_SAMPLE and representatives(near.page, near.representative, some, names) == 0 and state >= 0:
+        few = len(some) < web.chance.sample
+        if few and representatives(near.page, near.representative, some, names) == 0 and state >= 0:
             continue  # nothing shows what is chance, and there are no copies
         count, parents = read_parents(web.counted.out, some, page, MAX_PARENTS, MAX_PARENT_LINKS, excluded, True)
         if min(state, count) < 0:

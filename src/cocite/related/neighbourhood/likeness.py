@@ -10,13 +10,26 @@ from typing import NamedTuple
 import numpy as np
 
 from cocite.kernels.related import likeness as kernels
-from cocite.kernels.related.independence import GROUPED, NEAR_DUPLICATES, SECTIONS
+from cocite.kernels.related.independence import (
+    DEVIATIONS,
+    GROUPED,
+    MIN_SAMPLE,
+    NEAR_DUPLICATES,
+    SECTIONS,
+    Chance,
+)
 from cocite.kernels.related.likeness import Around, AroundLimits, LikenessWeb, LinkWeights, SameNamePages
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import Values
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 
 NO_NAMES = SameNamePages(NO_PAGES, np.zeros(0))
+DIRECT = 0.25
+"""A link from one page to the other, compared with a shared neighbour."""
+MAX_LINKER_LINKS = 2000
+"""A shared child with more in-links doesn't count: everybody links there."""
+MAX_BEST_LINKS = 100
+"""Parents and children of each of the best pages that count, and links of such a parent."""
 COPIES = {"none": GROUPED, "lists": NEAR_DUPLICATES, "sections": SECTIONS}
 
 
@@ -55,12 +68,14 @@ def likeness_web(view: GraphView, params: LikenessParams) -> LikenessWeb:
     """What kernels read."""
     counted = view.counted._replace(copies=params.counted_copies)
     near, links = view.near_duplicates, len(view.graph.links)
-    return LikenessWeb(counted, view.into, near, view.choice, links, view.in_degree, view.lists, view.votes)
+    numbers, chance = (links, view.in_degree, view.lists, view.votes), Chance(MIN_SAMPLE, DEVIATIONS)
+    return LikenessWeb(counted, view.into, near, view.choice, *numbers, chance)
 
 
 def link_weights(params: LikenessParams) -> LinkWeights:
-    """The weight of each kind of link."""
-    return LinkWeights(params.near, params.elsewhere, params.popularity, params.best)
+    """Parameters and constants, as kernels take them."""
+    constants = DIRECT, MAX_LINKER_LINKS, MAX_BEST_LINKS
+    return LinkWeights(params.near, params.elsewhere, params.popularity, params.best, *constants)
 
 
 def alike_pages(view: GraphView, page: int, names: SameNamePages, own: Pages, params: LikenessParams) -> Alike:
