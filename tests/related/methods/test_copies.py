@@ -64,3 +64,22 @@ def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
     assert {
         int(parent) for parent, weight in zip(around.parents.pages, around.weights, strict=True) if weight
     } == counted
+
+
+def test_a_list_with_a_same_name_page_counts_once_for_chance() -> None:
+    """It is a parent of both pages, and shows once what is listed by chance."""
+    lists = [[U, "https://code.example/u", *OTHERS[n % 7 : n % 7 + 3], "https://portal.example/"] for n in range(30)]
+    others = [[OTHERS[n % 7], "https://portal.example/"] for n in range(20)]
+    pages = [
+        Page(f"https://list{n}.example/", links=[Link(url, block=0) for url in links], headings=["Links"])
+        for n, links in enumerate([*lists, *others])
+    ]
+    graph = Graph.from_records(pages)
+    page, params = graph.find(U), LikenessParams(merge=False)
+    view = GraphView(graph, [page], params)
+    alone, both = (
+        read_around(view, page, names, params) for names in ({}, {graph.find("https://code.example/u"): 0.5})
+    )
+    assert both.listing.pages.tolist() == alone.parents.pages.tolist()
+    assert both.weights.tolist() == alone.weights.tolist() and 0 < min(alone.weights) < max(alone.weights) < 1
+    assert both.reliability == alone.reliability

@@ -126,14 +126,14 @@ def read_around(web, page, names, limits):
     listing, shares = parents, np.ones(len(parents.pages))
     for i in range(len(names.pages)):
         read, others = parents_of(web, np.int64(names.pages[i]), limits)
-        own = np.full(len(others.pages), names.shares[i])
         numbered, members = new_set(len(listing.pages) + 1), np.int64(0)
         members = add_members(numbered, members, listing.pages)
         add_member(numbered, members, np.uint32(page))  # the page itself lists its same-name page
-        for k in range(len(own)):
-            if number_of(numbered.table, others.pages[k]) >= 0:  # a list that has both counts for the page alone
-                own[k] = 0.0
-        listing, shares, state = join_parents(listing, others), np.concatenate((shares, own)), min(state, read)
+        kept = np.empty(len(others.pages), np.bool_)
+        for k in range(len(kept)):  # a list that has both counts for the page alone
+            kept[k] = number_of(numbered.table, others.pages[k]) < 0
+        own = np.full(np.count_nonzero(kept), names.shares[i])
+        listing, shares, state = join_parents(listing, others, kept), np.concatenate((shares, own)), min(state, read)
     weights, reliability = weigh_parents(web, listing, shares, len(parents.pages))
     around = Around(np.int64(page), parents, listing, weights, children, one_site, reliability)
     return min(state, count), around
@@ -149,17 +149,31 @@ def parents_of(web, page, limits):
 
 
 @kernel
-def join_parents(first, second):
-    """The parents of two pages as those of the first."""
-    size, links = len(first.pages), first.starts[len(first.pages)]
-    total = links + second.starts[len(second.pages)]
-    starts, places = np.empty(size + len(second.pages) + 1, np.int64), np.empty(size + len(second.pages), np.int64)
-    starts[:size], places[:size] = first.starts[:size], first.places
-    starts[size:], places[size:] = second.starts + links, second.places + links
-    targets, attributes = np.empty(total, np.uint32), np.empty(total, np.uint32)
-    targets[:links], attributes[:links] = first.targets[:links], first.attributes[:links]
-    targets[links:], attributes[links:] = second.targets[: total - links], second.attributes[: total - links]
-    pages, whole = np.concatenate((first.pages, second.pages)), np.concatenate((first.whole, second.whole))
+def join_parents(first, second, kept):
+    """The parents of a page, and those of another page that are kept, as those of the first page."""
+    size, end = len(first.pages), first.starts[len(first.pages)]
+    count, total = size + np.count_nonzero(kept), end
+    for i in range(len(kept)):
+        total += second.starts[i + 1] - second.starts[i] if kept[i] else 0
+    starts, places, pages = np.empty(count + 1, np.int64), np.empty(count, np.int64), np.empty(count, np.uint32)
+    targets, attributes, whole = np.empty(total, np.uint32), np.empty(total, np.uint32), np.empty(count, np.bool_)
+    starts[:size], places[:size], pages[:size], whole[:size] = (
+        first.starts[:size],
+        first.places,
+        first.pages,
+        first.whole,
+    )
+    targets[:end], attributes[:end] = first.targets[:end], first.attributes[:end]
+    at = size
+    for i in range(len(kept)):
+        if kept[i]:
+            low, high = second.starts[i], second.starts[i + 1]
+            starts[at], places[at] = end, second.places[i] - low + end
+            pages[at], whole[at] = second.pages[i], second.whole[i]
+            for k in range(low, high):
+                targets[end + k - low], attributes[end + k - low] = second.targets[k], second.attributes[k]
+            at, end = at + 1, end + high - low
+    starts[count] = end
     return Parents(first.of, first.window, pages, starts, places, whole, targets, attributes)
 
 
