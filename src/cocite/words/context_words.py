@@ -275,7 +275,8 @@ def lists_of(graph: Graph) -> LikenessWeb:
     none = np.frombuffer(b"", np.uint32)  # read-only, as the arrays of a store are
     near, in_degree = NearPages(*graph.facts.all_near_duplicates), graph.in_degree
     excluded = Excluded(0, none, 0, in_degree)
-    every = CountedWeb(graph.links.out_in_part, excluded, graph.links.repeats, near, none, NEAR_DUPLICATES)
+    sites, repeats = graph.units("site"), graph.links.repeats
+    every = CountedWeb(graph.links.out_in_part, excluded, repeats, near, sites, NEAR_DUPLICATES)
     choice = ParentChoice(graph.links.stored_parents("sample"), graph.fingerprints, int(HASH_SEED))
     numbers, chance = (len(graph.links), in_degree, graph.links.lists, in_degree), Chance(MIN_SAMPLE, DEVIATIONS)
     return LikenessWeb(every, graph.into, near, choice, *numbers, chance)

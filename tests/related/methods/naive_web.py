@@ -283,10 +283,13 @@ class View:
         return found
 
     def originals(self, page: int, parents: Iterable[int], window: int, by_section: bool) -> dict[int, int]:
-        """Of each parent the one that it is a copy of: a near-duplicate, or one with the same section.
+        """Of each parent the one that it is a copy of: a near-duplicate, or one on its site with the same section.
 
-        Such sections have at least five links, the same in the same places, but for one.
+        Such sections have at least five links, the same in the same places, but for one. With `by_section` they may be
+        on any site. Where all parents are on the page's own site, sites don't matter.
         """
+        parents = list(parents)
+        sites = self.unit_name != "none" and {self.unit(parent) for parent in parents} != {self.unit(page)}
         found: dict[int, int] = {}
         sections: dict[int, list[int]] = {}
         near: dict[int, int] = {}
@@ -295,10 +298,11 @@ class View:
             links = [link for link in self.links(parent) if link.target in shown]
             block = next(link.block for link in links if link.target == page)
             own = [link.target for link in links if link.block == block and link.target != page]
-            own = own if by_section and block >= 0 and len(own) >= 4 else []
+            own = own if block >= 0 and len(own) >= 4 else []
             same = [
                 one for one, section in sections.items()
                 if own and len(own) == len(section) and sum(map(int.__ne__, own, section)) <= 1
+                and (by_section or (sites and self.unit(one) == self.unit(parent)))
             ]  # fmt: skip
             first = near.get(self.original(parent), same[0] if same else parent)
             found[parent] = near[self.original(parent)] = first

@@ -43,18 +43,19 @@ def edited(links: list[Link], edits: list[tuple[str, int]], number: int) -> list
     lists=st.lists(EDITS, min_size=1, max_size=6),
     fans=st.lists(st.integers(0, 6), max_size=4),
     copies=st.sampled_from(list(COPIES)),
+    sites=st.integers(1, 7),
 )
 @examples(200)
 def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
-    length: int, place: int, lists: list[list[tuple[str, int]]], fans: list[int], copies: str
+    length: int, place: int, lists: list[list[tuple[str, int]]], fans: list[int], copies: str, sites: int
 ) -> None:
     first = [Link(url, block=0) for url in OTHERS[:length]]
     first.insert(place % (length + 1), Link(U, block=0))
     pages = [
-        Page(f"https://list{n}.example/", links=edited(first, edits, n), headings=["One", "Two"])
+        Page(f"https://site{n % sites}.example/{n}", links=edited(first, edits, n), headings=["One", "Two"])
         for n, edits in enumerate([[], *lists])
     ]
-    pages += [Page(f"https://fan{n}.example/", links=[Link(f"https://list{to}.example/")]) for n, to in enumerate(fans)]
+    pages += [Page(f"https://fan{n}.example/", links=[Link(pages[to % len(pages)].url)]) for n, to in enumerate(fans)]
     graph = Graph.from_records(pages)
     page, params = graph.find(U), LikenessParams(copies=copies)
     around = alike_pages(GraphView(graph, [page], params), page, NO_NAMES, np.array([page], np.uint32), params).around

@@ -1,8 +1,8 @@
 """How much each parent of a page counts: copies of another one don't, nor do sections that chance explains.
 
-Copies are near-duplicates, as they were found when the store was built (kernels/build/near_duplicates.py) or, if asked,
-lists that have the page in the same section. A section with one link swapped still has half of its links in the same
-order. docs/decisions/0053 has the reasons and measurements.
+Copies are near-duplicates, as they were found when the store was built (kernels/build/near_duplicates.py), and pages of
+one site that have the page in the same section, as in a footer; if asked, such pages of any sites. A section with one
+link swapped still has half of its links in the same order. docs/decisions/0053 has the reasons and measurements.
 """
 
 from typing import NamedTuple
@@ -19,10 +19,11 @@ from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related.neighbourhood import representatives, window_of
 
 GROUPED, NEAR_DUPLICATES, SECTIONS = 0, 1, 2
-"""Of copies one counts: never (they are a group), of near-duplicates, or of lists with copied sections, too."""
+"""Of copies one counts: never (they are a group), of near-duplicates and of one site's copied sections, or of all."""
 MIN_SECTION_LINKS = 5  # with the page itself: of fewer, two lists may well be the same by themselves
 MIN_SAMPLE = 20  # parents, without copies: fewer don't show what is chance
 DEVIATIONS = 2.0  # 95 % confidence
+UNIT_FACTOR = uint64(0x9E3779B97F4A7C15)  # spreads the numbers of units
 
 
 class Chance(NamedTuple):
@@ -74,19 +75,44 @@ def are_copies(sections, one, other):
 
 
 @kernel
+def shared_units(units, parents):
+    """For each parent a number for its unit if another parent is on it, else -1.
+
+    All have -1 if units don't matter: where all parents are on the page's own.
+    """
+    size, count, elsewhere = len(parents.pages), np.int64(0), False
+    numbers, times = np.full(size, -1), np.zeros(size, np.int64)
+    numbered = new_set(size if len(units) > 0 else 0)
+    for i in range(size if len(units) > 0 else 0):
+        elsewhere |= units[parents.pages[i]] != units[parents.of]
+        numbers[i] = add_member(numbered, count, units[parents.pages[i]])
+        count += numbers[i] == count
+        times[numbers[i]] += 1
+    for i in range(size):
+        if not elsewhere or times[numbers[i]] < 2:
+            numbers[i] = -1
+    return numbers
+
+
+@kernel
 def originals(parents, shares, web, order):
     """For each parent that counts (`shares` above 0), the one that it is a copy of, by index; itself, if it isn't one.
 
-    A copy is an original's near-duplicate or, with SECTIONS, lists the page in the same section: with the same links in
-    the same order, but for one. Parents with greater shares, then of higher in-degree, then of lower address (`order`),
+    A copy is an original's near-duplicate, or is on its unit and lists the page in the same section: with the same links
+    in the same order, but for one. With SECTIONS it may be on any unit. Parents with greater shares, then of higher in-degree, then of lower address (`order`),
     come first. Only originals are compared: otherwise a page between two lists would make one of them a copy of the
     other.
     """
     size, in_degree = len(parents.places), web.excluded.in_degree
     found, names = np.arange(size), np.empty(size, np.uint32)
     others = representatives(web.near.page, web.near.representative, parents.pages, names)
-    if others == 0 and web.copies < SECTIONS:
-        return found
+    everywhere, units, several = web.copies == SECTIONS, np.full(size, -1), False
+    if not everywhere:
+        units = shared_units(web.units, parents)
+        for unit in units:
+            several |= unit >= 0
+        if others == 0 and not several:
+            return found
     keys, degrees = np.empty(size, np.uint64), np.empty(size, np.int64)
     sections, rank = (
         Sections(np.zeros(size + 1, np.int64), np.empty(parents.starts[size], np.uint32)),
@@ -95,7 +121,7 @@ def originals(parents, shares, web, order):
     for i in range(size):
         keys[i], degrees[i] = key_of(order, len(in_degree), parents.pages[i]), -np.int64(in_degree[parents.pages[i]])
         links = np.int64(0)
-        if web.copies == SECTIONS:
+        if everywhere or units[i] >= 0:
             links = section_of(parents, i, sections.links[sections.starts[i] :])
         sections.starts[i + 1] = sections.starts[i] + (links if links + 1 >= MIN_SECTION_LINKS else 0)
     ranked = np.argsort(keys)
@@ -115,16 +141,17 @@ def originals(parents, shares, web, order):
             continue
         links = sections.starts[i + 1] - sections.starts[i]
         for half in range(2 if links > 0 else 0):
-            entry = slots[slot_of_half(sections, i, half, slots, seed)]
+            entry = slots[slot_of_half(sections, i, half, slots, seed + uint64(units[i] + 1) * UNIT_FACTOR)]
             while entry >= 0:
                 other = entry >> 1
-                if (found[i] == i or rank[other] < rank[found[i]]) and are_copies(sections, i, other):
+                before_it = units[i] == units[other] and (found[i] == i or rank[other] < rank[found[i]])
+                if before_it and are_copies(sections, i, other):
                     found[i] = other
                 entry = before[entry]
         first_of_group[group] = found[i]
         count += 1
         for half in range(2 if links > 0 and found[i] == i else 0):
-            slot = slot_of_half(sections, i, half, slots, seed)
+            slot = slot_of_half(sections, i, half, slots, seed + uint64(units[i] + 1) * UNIT_FACTOR)
             before[2 * i + half] = slots[slot]
             slots[slot] = 2 * i + half
     return found
