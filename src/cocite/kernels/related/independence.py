@@ -98,10 +98,10 @@ def shared_units(units, parents):
 def originals(parents, shares, web, order):
     """For each parent that counts (`shares` above 0), the one that it is a copy of, by index; itself, if it isn't one.
 
-    A copy is an original's near-duplicate, or is on its unit and lists the page in the same section: with the same links
-    in the same order, but for one. With SECTIONS it may be on any unit. Parents with greater shares, then of higher in-degree, then of lower address (`order`),
-    come first. Only originals are compared: otherwise a page between two lists would make one of them a copy of the
-    other.
+    A copy is an original's near-duplicate, or is on its unit and lists the page in the same section: with the same
+    links in the same order, but for one. With SECTIONS it may be on any unit. Parents with greater shares, then of
+    higher in-degree, then of lower address (`order`), come first. Only originals are compared: otherwise a page between
+    two lists would make one of them a copy of the other.
     """
     size, in_degree = len(parents.places), web.excluded.in_degree
     found, names = np.arange(size), np.empty(size, np.uint32)
