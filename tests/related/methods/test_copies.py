@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
+from cocite.kernels.related.likeness import SameNamePages
 from cocite.related.neighbourhood.likeness import COPIES, NO_NAMES, LikenessParams, alike_pages
 from cocite.related.neighbourhood.view import GraphView
 from cocite.sources.records import Link, Page
@@ -78,8 +79,9 @@ def test_a_list_with_a_same_name_page_counts_once_for_chance() -> None:
     graph = Graph.from_records(pages)
     page, params = graph.find(U), LikenessParams(merge=False)
     view = GraphView(graph, [page], params)
+    named = SameNamePages(np.array([graph.find("https://code.example/u")], np.uint32), np.array([0.5]))
     alone, both = (
-        read_around(view, page, names, params) for names in ({}, {graph.find("https://code.example/u"): 0.5})
+        alike_pages(view, page, names, np.array([page], np.uint32), params).around for names in (NO_NAMES, named)
     )
     assert both.listing.pages.tolist() == alone.parents.pages.tolist()
     assert both.weights.tolist() == alone.weights.tolist() and 0 < min(alone.weights) < max(alone.weights) < 1

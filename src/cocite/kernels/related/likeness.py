@@ -157,12 +157,8 @@ def join_parents(first, second, kept):
         total += second.starts[i + 1] - second.starts[i] if kept[i] else 0
     starts, places, pages = np.empty(count + 1, np.int64), np.empty(count, np.int64), np.empty(count, np.uint32)
     targets, attributes, whole = np.empty(total, np.uint32), np.empty(total, np.uint32), np.empty(count, np.bool_)
-    starts[:size], places[:size], pages[:size], whole[:size] = (
-        first.starts[:size],
-        first.places,
-        first.pages,
-        first.whole,
-    )
+    starts[:size], places[:size] = first.starts[:size], first.places
+    pages[:size], whole[:size] = first.pages, first.whole
     targets[:end], attributes[:end] = first.targets[:end], first.attributes[:end]
     at = size
     for i in range(len(kept)):
