@@ -121,7 +121,7 @@ def archive(path: Path) -> Path:
 def test_a_store_without_history_says_how_to_build_one(place: Path) -> None:
     make(place / "s", lists("2005", OLD))
     assert Web(place / "s").dates == []
-    with pytest.raises(BadParameter, match=r"needs a store with history.*cocite build SOURCE\.\.\. --history"):
+    with pytest.raises(BadParameter, match=r"Dates need a store with history.*cocite build SOURCE\.\.\. --history"):
         Web(place / "s").as_of("2010")
 
 

@@ -16,7 +16,8 @@ from tests.kernels.encoded import callable_
 
 bit_filter, keep_likely = callable_(hash_tables.bit_filter), callable_(hash_tables.keep_likely)
 new_page_set = callable_(hash_tables.new_page_set)
-stamped_slot, new_table = callable_(hash_tables.stamped_slot), callable_(hash_tables.new_table)
+number_of, stamped_slot = callable_(hash_tables.number_of), callable_(hash_tables.stamped_slot)
+new_table = callable_(hash_tables.new_table)
 
 fingerprints = st.integers(1, 2**64 - 1) | st.sampled_from([1, 2, 2**32, 2**63, 2**64 - 1, 2**64 - 2])
 
@@ -34,9 +35,8 @@ def test_members_are_numbered_in_order(parts: list[list[int]]) -> None:
     truth = {member: number for number, member in enumerate(dict.fromkeys(every))}
     assert numbered.members[:count].tolist() == list(truth)
     asked = np.array([*every, 5, 2**32 - 2], np.uint32)
-    numbers = np.zeros(len(asked), np.int32)
-    hash_tables.numbers_of(numbered, asked, numbers)
-    assert numbers.tolist() == [truth.get(member, -1) for member in asked.tolist()]
+    numbers = [number_of(numbered.table, member) for member in asked]
+    assert numbers == [truth.get(member, -1) for member in asked.tolist()]
 
 
 @given(st.integers(1, 60), st.integers(0, 80), st.data())
@@ -46,9 +46,8 @@ def test_pages_are_numbered_in_order_each_in_its_slot_if_it_fits(pages: int, roo
     count = hash_tables.add_members(numbered, 0, np.array(members, np.uint32))
     truth = {member: number for number, member in enumerate(dict.fromkeys(members))}
     assert numbered.members[:count].tolist() == list(truth)
-    numbers = np.zeros(pages, np.int32)
-    hash_tables.numbers_of(numbered, np.arange(pages, dtype=np.uint32), numbers)
-    assert numbers.tolist() == [truth.get(page, -1) for page in range(pages)]
+    numbers = [number_of(numbered.table, np.uint32(page)) for page in range(pages)]
+    assert numbers == [truth.get(page, -1) for page in range(pages)]
     slots = numbered.table[:-1]
     if pages <= len(slots):
         assert [page for page in range(pages) if slots[page] != EMPTY] == sorted(truth)

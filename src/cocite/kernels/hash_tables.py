@@ -118,13 +118,6 @@ def add_members(numbered, count, more):
     return count
 
 
-@kernel
-def numbers_of(numbered, members, numbers):
-    """numbers[i] = the number of members[i], or -1."""
-    for i in range(len(members)):
-        numbers[i] = number_of(numbered.table, members[i])
-
-
 # ------------------------------------------------------------------------------------------ a bit filter; stamped sets
 
 

@@ -306,12 +306,6 @@ class Numbered:
         """Number more pages."""
         self.count = int(hash_tables.add_members(self.set, self.count, pages))
 
-    def find(self, pages: Pages) -> NDArray[np.int32]:
-        """The numbers of pages; -1 for a page that has none."""
-        found = np.empty(len(pages), np.int32)
-        hash_tables.numbers_of(self.set, pages, found)
-        return found
-
     def add_windows(self, parents: Parents) -> None:
         """Number the pages in the windows of parents, without the page itself."""
         self.count = int(neighbourhood.add_windows(parents, self.set, self.count, NO_TIMES))
