@@ -57,10 +57,10 @@ def test_lists_flags_and_groups_have_settings(files: tuple[Path, Path], store: P
     [
         ("k = = 1", "Can't read the settings of cocite.toml: "),
         ("[links]\nkk = 1", "cocite.toml: links has no option 'kk'; see cocite links --help"),
-        ("[linksss]\nk = 1", "cocite.toml: there is no command 'linksss'; see cocite --help"),
+        ("[linksss]\nk = 1", "cocite.toml: unknown command 'linksss'; see cocite --help"),
         ("[study.new]\nkk = 1", ""),
         ("base = 'https://a.example/'", ""),
-        ("bases = 'https://a.example/'", "cocite.toml: no command has the option 'bases'"),
+        ("bases = 'https://a.example/'", "cocite.toml: unknown option 'bases'"),
         ("k = 'many'", "-k must be a whole number from 0 to 100000, not 'many' (from cocite.toml)"),
         ("k = []", "-k must be a whole number from 0 to 100000"),
     ],

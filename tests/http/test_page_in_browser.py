@@ -443,7 +443,7 @@ def test_light_and_dark(opening: Opening) -> None:
         ("/?url=hugo.example.org", 404, "is not in this store"),
         ("/?url=hugo.example&url=nowhere.example", 404, "Ask without it"),
         ("/?url=lonely.example", 200, "finds nothing related"),
-        (f"/?{ASK}&method=nonsense", 200, "There is no method 'nonsense'"),
+        (f"/?{ASK}&method=nonsense", 200, "Unknown method 'nonsense'"),
         ("/nowhere", 404, "There is no page at this address"),
         (f"/?{ASK}&method=companion(parents=-1)", 422, "parents"),
         (f"/?{ASK}&since=yesterday", 422, "since must be a date"),

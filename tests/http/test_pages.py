@@ -143,9 +143,9 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
     [
         ("/?url=robbin.example", 404, "robin.example"),
         (f"/?{ASK}&url=nowhere.example", 404, "Ask without it"),
-        (f"/?{ASK}&method=no", 200, "There is no method 'no'; these results are by auto."),
-        (f"/picture?{ASK}&method=no(x=1)", 200, "There is no method 'no(x=1)'; these results are by auto."),
-        (f"/compare?{ASK}&method=no&method=walk", 200, "There is no method 'no'; these results are by walk."),
+        (f"/?{ASK}&method=no", 200, "Unknown method 'no'; these results are by auto."),
+        (f"/picture?{ASK}&method=no(x=1)", 200, "Unknown method 'no(x=1)'; these results are by auto."),
+        (f"/compare?{ASK}&method=no&method=walk", 200, "Unknown method 'no'; these results are by walk."),
         (f"/?{ASK}&method=companion(parents=x)", 422, "parents must be a whole number"),
         (f"/?{ASK}&lang=klingon-", 422, "lang must be a code"),
         (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "More than 50 addresses"),

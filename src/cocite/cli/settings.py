@@ -40,11 +40,11 @@ def settings_of(command: str, options: Sequence[str], parent: click.Context) -> 
             key = name.replace("-", "_")
             if isinstance(value, dict):
                 if isinstance(root, click.Group) and root.get_command(parent, name) is None:
-                    raise BadParameter(f"{path}: there is no command {name!r:.100}; see cocite --help")
+                    raise BadParameter(f"{path}: unknown command {name!r:.100}; see cocite --help")
             elif key in options:
                 found[key] = _plain(value)
             elif key not in {each.name for command in _commands(root, parent) for each in command.params}:
-                raise BadParameter(f"{path}: no command has the option {key!r:.100}; see cocite COMMAND --help")
+                raise BadParameter(f"{path}: unknown option {key!r:.100}; see cocite COMMAND --help")
         for name, value in own.items():
             if isinstance(value, dict):
                 continue

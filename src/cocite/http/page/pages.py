@@ -58,7 +58,7 @@ class PageQuestion:
         if missing := [name for name in state.methods if name not in known]:
             state = replace(state, methods=known)
             instead = known[0] if known else DEFAULT_METHOD
-            remark = f"There is no method {missing[0]!r:.100}; these results are by {instead}."
+            remark = f"Unknown method {missing[0]!r:.100}; these results are by {instead}."
         default = DEFAULT_COLUMNS if state.view == "compare" and len(state.methods) < 2 else ()
         changes = {"method": list(dict.fromkeys((*state.methods, *default)))} if default else {}
         return cls(state, OperationQuestion.of(state.operation(**changes)), remark)
