@@ -18,6 +18,9 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 _work: Callable[[Any], Any] = repr  # what a process of `in_processes` does
+_between_items = threading.Lock()
+"""Held by such a process but while it works on an item. Of a result that is sent in part, the pool would wait for the
+rest forever."""
 
 
 def in_processes(work: Callable[[Item], Made], items: Iterable[Item], count: int) -> Generator[tuple[int, Made]]:
@@ -50,15 +53,20 @@ def _begin(work: Callable[[Any], Any], stop: Any) -> None:
     global _work
     _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _between_items.acquire()
     end_with_parent(stop)
 
 
 def _do(item: Any) -> Any:
-    return _work(item)
+    _between_items.release()
+    try:
+        return _work(item)
+    finally:
+        _between_items.acquire()
 
 
 def end_with_parent(stop: Any = None) -> None:
-    """From now on, end this process as soon as its parent is gone, or `stop` is set.
+    """From now on, end this process as soon as its parent is gone, or `stop` is set while it works on an item.
 
     A pool would wait for what its processes do now, and forever if a killed one held the lock of the queue.
     """
@@ -67,7 +75,7 @@ def end_with_parent(stop: Any = None) -> None:
         parent = parent_process()
         if parent is None:  # a program: its standard input ends with the parent
             sys.stdin.buffer.read()
-        while parent and parent.is_alive() and not (stop and stop.value):
+        while parent and parent.is_alive() and not (stop and stop.value and _between_items.acquire(blocking=False)):
             parent.join(0.1)
         os._exit(1)
 
