@@ -170,3 +170,11 @@ def test_openalex(tmp_path: Path, form: str) -> None:
     assert (page["headings"], page["links"][2]["text"]) == (["References", "Topics"], "Graphs")
     assert other["headings"] == ["Topics"]
     assert sum(report.skipped.values()) == (2 if form == "works.jsonl" else 0)
+
+
+def test_half_a_surrogate_pair_in_an_abstract_is_replaced(tmp_path: Path) -> None:
+    """The abstract is JSON within JSON: a backslash of its own is doubled in the document."""
+    path = tmp_path / "works.jsonl"
+    path.write_text(json.dumps({**work(1, [2]), "abstract_inverted_index": json.dumps({"a\ud800b": [0]})}))
+    _, page = read(path, ReadReport())
+    assert page["text"] == "a\ufffdb"

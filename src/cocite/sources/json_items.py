@@ -43,13 +43,18 @@ def json_line(line: bytes, number: int, report: ReadReport) -> list[Any]:
         report.skip("line with bytes that are not UTF-8 (replaced)", f"line {number}")
         text = line.decode("utf-8", "replace")
     try:
-        return [json.loads(_without_surrogates(text) if _SURROGATE.search(text) else text)]
+        return [json_value(text)]
     except json.JSONDecodeError as error:
         why = f", character {error.pos + 1}: {error.msg}"
     except (ValueError, RecursionError):
         why = ": a number is too long, or lists are too deeply nested"
     report.skip("line that is not JSON", f"line {number}{why}")
     return []
+
+
+def json_value(text: str) -> Any:
+    """Return the value of a text. Raises ValueError, RecursionError."""
+    return json.loads(_without_surrogates(text) if _SURROGATE.search(text) else text)
 
 
 def _without_surrogates(source: str) -> str:

@@ -5,14 +5,13 @@ DOI is an alias of its work. Topics are weak links in a section of their own, as
 is that of its publication, so that `--since` and `--until` choose papers by their year.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from cocite.sources.collections.link_list import MAX_TEXT, shortened
-from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines
+from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines, json_value
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.page_records import first_record
 from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
@@ -104,7 +103,7 @@ def _abstract(given: dict[str, Any]) -> str:
     index = given.get("abstract_inverted_index")
     if isinstance(index, str):  # Parquet files often have it as JSON
         try:
-            index = json.loads(index)
+            index = json_value(index)
         except (ValueError, RecursionError):
             index = None
     if not isinstance(index, dict):
