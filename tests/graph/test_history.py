@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, BadSource, BadStore, UnknownPage
-from cocite.graph.arrays import Arrays
+from cocite.graph.arrays import IN_MEMORY, Arrays
 from cocite.graph.build import captures as captures_module
 from cocite.graph.build import name_pieces
 from cocite.graph.build.maintain import compact, remove
@@ -22,6 +23,7 @@ from cocite.graph.changes import dates as kept_dates
 from cocite.graph.changes import history as history_module
 from cocite.graph.changes.history import MAX_DAY, CaptureHistory, history_of
 from cocite.graph.check import check
+from cocite.graph.generation import remove_unnamed
 from cocite.graph.store import Graph
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
@@ -238,6 +240,19 @@ def test_an_added_page_without_a_date_is_of_today(place: Path) -> None:
     assert len(web.dates) == 3
     assert web.graph.get("https://today.example/") is not None
     assert web.as_of("2016").graph.get("https://today.example/") is None
+
+
+def test_a_date_that_a_change_removes_at_once_is_built_in_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever changes a store removes its dates, also one that another process has just built."""
+    path, build_date = archive(place / "s"), kept_dates._build
+
+    def built_and_removed(*given: Any) -> Graph:
+        found = build_date(*given)
+        remove_unnamed(path)
+        return found
+
+    monkeypatch.setattr(kept_dates, "_build", built_and_removed)
+    assert Web(path).as_of("2010").graph.path == IN_MEMORY
 
 
 def test_removed_pages_are_gone_from_all_dates(place: Path) -> None:

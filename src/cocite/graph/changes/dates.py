@@ -1,8 +1,8 @@
 """A store as of a date: built from the captures that were known then, kept beside the store, and opened again.
 
 `dates/ID-DATE/` in a store is a store of its own, built by the passes of any build. So everything works on it, and its
-answers are those of a store built from these captures. At most MAX_DATES are kept, those that were used last; a new
-generation removes all. Where a store can't be written, the graph is built in memory.
+answers are those of a store built from these captures. At most MAX_DATES are kept, those that were used last; a
+change of the store removes all. Where a store can't be written, the graph is built in memory.
 """
 
 import os
@@ -48,15 +48,16 @@ def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_pr
                 with suppress(BadStore):
                     return _opened(path)
                 folder.mkdir(exist_ok=True)
-                _build(history, index, path, progress)
-                others = [each for each in kept_dates(folder) if each != path]  # those not used for longest go
-                others.sort(key=lambda each: each.stat().st_mtime)
-                remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])
-                return _opened(path)
+                with suppress(BadStore):  # a change of the store removes it meanwhile, or it can't be built
+                    _build(history, index, path, progress)
+                    others = [each for each in kept_dates(folder) if each != path]  # those not used for longest go
+                    others.sort(key=lambda each: each.stat().st_mtime)
+                    remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])
+                    return _opened(path)
         except (BadStore, OSError) as error:
             if os.access(graph.path, os.W_OK) and not isinstance(error, OSError):
                 raise
-            return _build(history, index, None, progress)
+        return _build(history, index, None, progress)
 
 
 def _opened(path: Path) -> Graph:
