@@ -175,7 +175,7 @@ def _from_csv(names: list[str], path: Path, report: ReadReport) -> Iterator[Save
                 else:
                     report.skip("row without an address", ",".join(given.values())[:80])
         except csv.Error as error:
-            report.skip("damaged CSV: read up to the damage", f"{path.name}, line {rows.line_num}: {error}")
+            report.skip("damaged CSV: read up to the damage", f"{path.name}, line {rows.reader.line_num}: {error}")
 
 
 def _from_xml(path: Path, report: ReadReport) -> Iterator[Saved]:
