@@ -107,10 +107,8 @@ class Arrays(dict[str, NDArray[Any]]):
                 layers = [Layer.open(path, name) for name in names]
                 break
             except (BadStore, KeyError, TypeError, ValueError) as error:
-                if read_pointer(path)[::2] == (
-                    folder,
-                    names,
-                ):  # else they were replaced, and removed, meanwhile
+                still_named = read_pointer(path)[::2] == (folder, names)
+                if still_named:  # else they were replaced, and removed, meanwhile
                     if isinstance(error, BadStore):
                         raise
                     raise invalid_manifest(path) from error
