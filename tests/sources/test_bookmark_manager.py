@@ -185,6 +185,13 @@ def test_damage_is_counted(tmp_path: Path) -> None:
             assert list(report.example.values()) == ["quote.csv, line 5: field larger than field limit (131072)"]
 
 
+def test_of_columns_with_the_same_name_the_first_counts(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text(f"url,title,tags,title,url\n{A},First,x,Second,{B}\n")
+    (page,) = read(path)
+    assert [(link["url"], link["text"]) for link in page["links"]] == [(A, "First")]
+
+
 def test_entities_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.xml"
     path.write_text(f'<!DOCTYPE x [<!ENTITY e "x">]>{XML[XML.index("<posts") :]}')

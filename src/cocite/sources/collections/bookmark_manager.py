@@ -163,7 +163,9 @@ def _from_document(kind: _Json, path: Path, report: ReadReport) -> Iterator[Save
 
 def _from_csv(names: list[str], path: Path, report: ReadReport) -> Iterator[Saved]:
     with open_bytes(path, report) as stream, io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
-        rows = csv.DictReader(lines, names, restkey="", restval="")
+        # Of columns with the same name the first one counts.
+        columns = [name if name not in names[:at] else "" for at, name in enumerate(names)]
+        rows = csv.DictReader(lines, columns, restkey="", restval="")
         next(rows, None)
         try:
             for row in rows:
