@@ -303,4 +303,4 @@ def follow_vectors(stored: OpenedWords, folder: Path, changed: "ChangedPages") -
     return {}
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 14, pack_vectors, read_vectors, follow_vectors)
+VECTORS = WordData("vectors", "index of word vectors", "search", 15, pack_vectors, read_vectors, follow_vectors)
