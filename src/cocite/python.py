@@ -59,7 +59,7 @@ ResultT = TypeVar("ResultT")
 
 def declared_by(operation: Any) -> dict[str, Parameter]:
     """The parameters of an operation in Python by name, those first that are arguments of the command."""
-    return _declared_by(operation)
+    return _declared_by(operation)  # mypy takes classes of dataclasses for unhashable
 
 
 @cache

@@ -87,11 +87,11 @@ class Access:
                 given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]
             except binascii.Error:
                 return None
-        return whose(given.strip(), self._keys)
+        return holder_of(given.strip(), self._keys)
 
 
-def whose(secret: bytes, digests: Mapping[str, bytes]) -> str | None:
-    """The name of a secret among digests by name; None if it is nobody's. Takes as long for any wrong one."""
+def holder_of(secret: bytes, digests: Mapping[str, bytes]) -> str | None:
+    """The name of who holds a secret, by the digests of all; None if nobody does. Any wrong secret takes as long."""
     found, digest = None, sha256(secret).digest()
     for name, known in digests.items():
         if hmac.compare_digest(known, digest):

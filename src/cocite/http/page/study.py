@@ -21,7 +21,7 @@ from starlette.requests import Request
 from cocite.errors import BadParameter
 from cocite.evaluate.study import CHOICES, RATINGS, Item, keep_edited, read, read_ratings, sheet_of, write_ratings
 from cocite.evaluate.tokens import read_tokens
-from cocite.http.access import whose
+from cocite.http.access import holder_of
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
@@ -44,7 +44,7 @@ class RatingStudy:
 
     def rater(self, token: str) -> str | None:
         """The rater who has a token; None if nobody has."""
-        return whose(token.encode("utf-8", "replace"), self._digests)
+        return holder_of(token.encode("utf-8", "replace"), self._digests)
 
     def queries(self, rater: str) -> list[list[Item]]:
         """What a rater has to rate, by query page."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cocite.kernels.build.near_duplicates import mix
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.lists import key_of
-from cocite.kernels.hash_tables import add_member, new_set, random_factor, table_size
+from cocite.kernels.hash_tables import GOLDEN_RATIO, add_member, new_set, random_factor, table_size
 from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related.neighbourhood import representatives, window_of
 
@@ -23,7 +23,6 @@ GROUPED, NEAR_DUPLICATES, SECTIONS = 0, 1, 2
 MIN_SECTION_LINKS = 5  # with the page itself: of fewer, two lists may well be the same by themselves
 MIN_SAMPLE = 20  # parents, without copies: fewer don't show what is chance
 DEVIATIONS = 2.0  # 95 % confidence
-UNIT_FACTOR = uint64(0x9E3779B97F4A7C15)  # spreads the numbers of units
 
 
 class Chance(NamedTuple):
@@ -140,8 +139,9 @@ def originals(parents, shares, web, order):
             found[i] = first_of_group[group]
             continue
         links = sections.starts[i + 1] - sections.starts[i]
+        of_unit = seed + uint64(units[i] + 1) * GOLDEN_RATIO  # only sections of one unit are compared
         for half in range(2 if links > 0 else 0):
-            entry = slots[slot_of_half(sections, i, half, slots, seed + uint64(units[i] + 1) * UNIT_FACTOR)]
+            entry = slots[slot_of_half(sections, i, half, slots, of_unit)]
             while entry >= 0:
                 other = entry >> 1
                 before_it = units[i] == units[other] and (found[i] == i or rank[other] < rank[found[i]])
@@ -151,7 +151,7 @@ def originals(parents, shares, web, order):
         first_of_group[group] = found[i]
         count += 1
         for half in range(2 if links > 0 and found[i] == i else 0):
-            slot = slot_of_half(sections, i, half, slots, seed + uint64(units[i] + 1) * UNIT_FACTOR)
+            slot = slot_of_half(sections, i, half, slots, of_unit)
             before[2 * i + half] = slots[slot]
             slots[slot] = 2 * i + half
     return found

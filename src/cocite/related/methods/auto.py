@@ -29,12 +29,12 @@ the mean is that of the others.
 
 The weight c_q of a parent is the part of its section that chance doesn't explain, with 95 % confidence: 1 where other
 parents of u list the same pages far more often than lists without u do, 0 where they don't, as in a link farm
-(kernels/related/independence.py). With fewer than 20 parents it is 1. c is the mean of the c_q. Copies have 0: of
-parents that are near-duplicates only the one of highest in-degree counts, and of pages of one site that have u in the
-same section, but for one link, as a footer; with `copies=sections` of pages of all sites that do; with `copies=none`
-k near-duplicates count as √k. votes(s) are in-links
-of s as far as they count: the sum of the c_q of its own parents. They are made with the context words
-(words/context_words.py); without these, or with `trust`, they are all in-links.
+(kernels/related/independence.py). With fewer than 20 parents it is 1. c is the mean of the c_q. Copies have 0: only the
+one of highest in-degree counts. Copies are parents that are near-duplicates, and pages of one site that have u in the
+same section, but for one link, as in a footer. With `copies=sections`, pages of different sites may be such copies;
+with `copies=none`, k near-duplicates count as √k. votes(s) are in-links of s as far as they count: the sum of the c_q
+of its own parents. They are made with the context words (words/context_words.py); without these, or with `trust`, they
+are all in-links.
 
 Parents of u's same-name pages (words/make_vectors.py) are parents too; c_q is then multiplied by `names` times the
 similarity of the names. A parent that repeats s or u in another section has them together there, too, without `near`
