@@ -16,10 +16,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from cocite.kernels import interpreted, jit
 from tests.kernel_cache import ROOT as ROOT
 from tests.kernel_cache import changed_since, forget_stale_kernels, write_stamp
 
 MANY_FILES = 2000
+if os.environ.get("COCITE_INTERPRET"):  # the same tests without compiling: see kernels/interpreted.py
+    interpreted.is_active, jit._is_on_disk = lambda: True, lambda *_: False
 OPENED = Path("/proc/self/fd")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # once, before the processes that run tests
     forget_stale_kernels()

@@ -2,8 +2,7 @@
 
 Numba compiles a kernel when it is first called, for the types of its arguments, and caches it on disk. It compiles one
 kernel at a time in a process, so two processes share the work. A first build also starts a second process, which
-compiles what the build needs last and what the first answer needs, by calling it with empty arrays. Where the first
-process waits for that answer, it compiles part of it.
+compiles what the build needs last and what the first answer needs, by calling it with empty arrays.
 """
 
 import json
@@ -46,31 +45,18 @@ class SecondProcess:
         """It compiles what an answer needs, or all steps that work in a folder."""
         self.process: Popen[bytes] | None = None
         self._arguments = ["answers"] if folder is None else ["rest", str(folder)]
-        self._claims: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self) -> None:
         """Start it, if it isn't running and there is a second core."""
         if self.process is None and (os.cpu_count() or 1) > 1:
             command = [*self.command, *self._arguments]
-            if len(self._arguments) == 1:
-                self._claims = tempfile.TemporaryDirectory(prefix="cocite-claims-")
-                command.append(self._claims.name)
             with suppress(OSError):  # in its own session, so that Ctrl-C reaches it only through the first process
                 self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, start_new_session=True)
 
-    def share(self) -> None:
-        """Compile here what an answer needs and the process hasn't begun, from the last step backwards."""
-        if self.process and self._claims:
-            for _, work in unclaimed(reversed(answer_steps()), Path(self._claims.name)):
-                work()
-
-    def wait(self, compiling: Callable[[str], object] = lambda _: None) -> None:
-        """Wait until it is done, or both would compile the same kernels. Calls `compiling` with each kernel's name."""
+    def wait(self) -> None:
+        """Wait until it is done, or both would compile the same kernels."""
         if self.process and self.process.stdout:
-            for line in self.process.stdout:
-                if line.rstrip() == b"ready":
-                    break
-                compiling(line.decode().strip())
+            self.process.stdout.readline()
 
     def __enter__(self) -> Self:
         return self
@@ -79,8 +65,6 @@ class SecondProcess:
         if self.process:
             self.process.kill()
             self.process.communicate()
-        if self._claims:
-            self._claims.cleanup()
 
 
 def warm(progress: Progress) -> None:
@@ -248,11 +232,13 @@ def tiny_web() -> Iterator[dict[str, Any]]:
     yield {"url": "https://moved2.example/", "redirect": "https://moved.example/"}
 
 
-def answer_steps() -> list[Step]:
+def compile_answers() -> None:
     """Call what a build needs last, and what an answer needs, with empty arrays like a mapped store's."""
     import numpy as np
 
     from cocite.graph.build.derive import near_duplicate_groups
+    from cocite.kernels.codec.look_up import find_key
+    from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
     from cocite.operations import DEFAULT_METHOD
     from cocite.related.methods import method
     from cocite.related.neighbourhood.scores import NO_TIES, Scores
@@ -261,29 +247,12 @@ def answer_steps() -> list[Step]:
     web = empty_web()
     graph, chosen, nothing = web.graph, method(DEFAULT_METHOD), Scores(NO_PAGES, NO_TIES, [0], NO_PAGES)
 
-    def related() -> None:
-        with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows
-            chosen.relate(web, [0])
-
-    return [
-        ("near-duplicates", lambda: near_duplicate_groups(graph.out, graph.into)),
-        ("related pages", related),
-        ("the best pages", lambda: list(nothing.ranked(graph.in_degree, order=graph.order))),
-        ("reasons", lambda: chosen.explain(web, nothing, np.zeros(1, np.uint32))),
-    ]
-
-
-def compile_answers(folder: Path) -> None:
-    """Take the steps of an answer from the first one on, while another process may take them from the last one."""
-    import numpy as np
-
-    from cocite.kernels.codec.look_up import find_key
-    from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
-
-    for _, work in unclaimed(answer_steps(), folder):
-        work()
+    near_duplicate_groups(graph.out, graph.into)
+    with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows
+        chosen.relate(web, [0])
+    list(nothing.ranked(graph.in_degree, order=graph.order))
+    chosen.explain(web, nothing, np.zeros(1, np.uint32))
     print("ready", flush=True)
-    graph = empty_web().graph
     find_key(graph.names.index, graph.array("page.kind"), np.empty(MAX_KEY_BYTES, np.uint8))
 
 
@@ -314,7 +283,4 @@ def empty_web() -> Any:
 
 
 if __name__ == "__main__":
-    from cocite.kernels.jit import watch
-
-    with watch(lambda kernel: print(kernel, flush=True)):
-        {"answers": compile_answers, "rest": compile_rest}[sys.argv[1]](Path(sys.argv[2]))
+    compile_rest(Path(sys.argv[2])) if sys.argv[1] == "rest" else compile_answers()

@@ -6,7 +6,6 @@ Checksums find any changed byte. The rest finds what checksums can't: a store th
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_names
+from cocite.kernels.interpreted import Threads
 
 CHUNK_PAGES = 1 << 16
 
@@ -61,7 +61,7 @@ def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
         with lock:
             progress(stage, done, total)
 
-    with ThreadPoolExecutor(2) as pool:
+    with Threads(2) as pool:
         try:
             graph = Graph(path)
         except BadStore as error:
@@ -75,7 +75,7 @@ def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
         return faults or list(_check_contents(graph, report, pool))
 
 
-def _check_files(folder: Path, manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor) -> Faults:
+def _check_files(folder: Path, manifest: dict[str, Any], progress: Progress, pool: Threads) -> Faults:
     """The files of a store that cannot be opened, one by one."""
     arrays = {}
     for name, entry in manifest["arrays"].items():
@@ -99,7 +99,7 @@ def _strangers(path: Path, manifest: dict[str, Any]) -> Faults:
                 yield Fault(file.name, "is not listed in the manifest")
 
 
-def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Faults:
+def _check_contents(graph: Graph, progress: Progress, pool: Threads) -> Faults:
     """What must hold within and between arrays."""
     names = pool.submit(lambda: list(_check_names(graph, progress)))
     faults = [*_check_codes(graph), *_check_links(graph, progress, pool)]
@@ -134,7 +134,7 @@ def _check_codes(graph: Graph) -> Faults:
             yield Fault(name, "does not end with an empty word")
 
 
-def _check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Faults:
+def _check_links(graph: Graph, progress: Progress, pool: Threads) -> Faults:
     """Both directions can be read, are in order, and hold the same links."""
     sums: dict[str, int] = {}
     into = pool.submit(lambda: list(_check_direction(graph, "in", sums, progress)))

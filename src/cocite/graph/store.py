@@ -23,6 +23,7 @@ from cocite.graph.names import PageNames
 from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.interpreted import expect
 from cocite.pages.site import Sites
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Graph:
         self.names, self.texts = PageNames(self.arrays), PageTexts(self.arrays)
         names = self.names  # not self: a graph in a cycle stays until the collector runs
         self.links = GraphLinks(self.arrays, lambda: names.order)
+        expect(len(self.links))
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
         self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
         self.out_degree: NDArray[np.uint32] = self.links.out_degree  # links out of each page

@@ -24,6 +24,7 @@ from cocite.http.front import Front
 from cocite.http.metrics import Metrics, SharedCounters
 from cocite.http.service import Service
 from cocite.http.settings import Settings
+from cocite.kernels.interpreted import FEW_LINKS
 from cocite.log import Log
 from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
@@ -36,6 +37,8 @@ SHUTDOWN_SECONDS = 5.0
 THREAD_SWITCH_SECONDS = 0.0002
 """How long a thread may hold the interpreter: with Python's 5 ms, an answer from the cache would wait that long."""
 LOG_FLUSH_SECONDS = 0.25
+WARM_UP_SECONDS = 0.5
+"""Time for loading kernels before a small store is served. If they have to be compiled, it is served meanwhile."""
 RELOAD = getattr(signal, "SIGHUP", None)
 """Windows hasn't it; the server looks for a new store every few seconds anyway."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, *((RELOAD,) if RELOAD else ()))
@@ -100,7 +103,9 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
-        await run_in_thread(partial(service.warming(), service.web))
+        warming = asyncio.ensure_future(run_in_thread(partial(service.warming(), service.web)))
+        # Few links needn't wait until kernels are compiled for them.
+        await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if len(service.web.graph.links) <= FEW_LINKS else None)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)

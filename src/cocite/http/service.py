@@ -24,6 +24,7 @@ from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, Http
 from cocite.http.responses import Reply, etag, matches, reply_to
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
 from cocite.http.watcher import StoreWatcher
+from cocite.kernels.interpreted import Few, while_few
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
@@ -83,6 +84,7 @@ class Service:
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self._renewed: list[Renewed] = []  # answers of the next snapshot
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
+        self._few = Few(len(self.web.graph.links))
         self.writes: Writes | None = None  # if the server may be written to
         self.stopping = False
 
@@ -195,7 +197,7 @@ class Service:
         self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget, client: str
     ) -> Reply:
         queue, edition = self.slow if question.slow else self.quick, web.edition
-        work = partial(self._reply, question, web, load, tag, budget)
+        work = partial(self._reply_soon, question, web, load, tag, budget)
         try:
             reply = await queue.run(work, self.settings.timeout, client)
         except TimeoutError:
@@ -212,6 +214,12 @@ class Service:
                     self._recent.popitem(last=False)
         self.metrics.count(LOAD_LEVELS[load])
         return reply
+
+    def _reply_soon(self, *question: Any) -> Reply:
+        """The reply to somebody who waits: while kernels are compiled, those of a small store are interpreted."""
+        self._few.count_question()
+        with while_few(self._few):
+            return self._reply(*question)
 
     def _reply(self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget) -> Reply:
         """In a thread: the answer, or the error of the question."""

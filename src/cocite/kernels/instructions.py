@@ -3,6 +3,7 @@
 # Numba types these functions; mypy cannot follow its intrinsics.
 # mypy: ignore-errors
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -74,3 +75,22 @@ def pointer_to(context, address):
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
 
     return types.voidptr(types.int64), generate
+
+
+def _word_at(words, byte):
+    return words.view("u1")[byte : byte + 8].view("u8")[0]
+
+
+def _put_word(data, place, word):
+    data[place : place + 8] = np.frombuffer(int(word).to_bytes(8, "little"), "u1")
+
+
+IN_PYTHON = (
+    (leading_zeros, lambda word: 64 - int(word).bit_length()),
+    (trailing_zeros, lambda word: (int(word) & -int(word)).bit_length() - 1),
+    (count_ones, lambda word: int(word).bit_count()),
+    (reversed_bytes, lambda word: int.from_bytes(int(word).to_bytes(8, "little"), "big")),
+    (prefetch_item, lambda array, place: None),
+    (word_at, _word_at),
+    (put_word, _put_word),
+)

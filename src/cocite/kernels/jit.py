@@ -23,7 +23,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.experimental import function_type  # noqa: F401 - Numba would import it while other threads run kernels
 from numba.np import linalg
 
-from cocite.kernels import bundles
+from cocite.kernels import bundles, interpreted
 
 FIRST_RUN_NOTE = "Compiling what this needs, once. `cocite warm` compiles everything ahead."
 
@@ -119,11 +119,39 @@ CACHED = _has_cache_folder()
 _config: Any = numba.config
 CHECKED = bool(_config.BOUNDSCHECK)  # whether kernels check their indices
 _policy: dict[str, Any] = {"cache": CACHED, "nogil": True, "error_model": "numpy"}
-kernel: Any = _njit(**_policy, no_cfunc_wrapper=True)
 _inlined: Any = _njit(**_policy, inline="never", forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _is_on_disk(compiled: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether the machine code of a kernel, for the types of these arguments, can be loaded."""
+    if not (CACHED and (kept := compiled._cache._cache_file._load_index())):
+        return False
+    signature = tuple(map(compiled.typeof_pyval, arguments))
+    return compiled._cache._index_key(signature, compiled.targetctx.codegen()) in kept
+
+
+def _or_interpreted(**options: Any) -> Callable[[Any], Any]:
+    """A decorator for functions that Python calls: compiled, unless they aren't yet and `interpreted` is active."""
+
+    def decorate(function: Any) -> Any:
+        compiled = _njit(**_policy, **options)(function)
+        compile_for = compiled._compile_for_args
+
+        def choose(*arguments: Any, **named: Any) -> Any:
+            if interpreted.is_active() and not _is_on_disk(compiled, arguments):
+                return interpreted.as_python(compiled)
+            return compile_for(*arguments, **named)
+
+        compiled._compile_for_args = choose  # Numba calls what this returns, with the same arguments
+        return compiled
+
+    return decorate
+
+
+kernel: Any = _or_interpreted(no_cfunc_wrapper=True)
 # Without reference counts, which Numba keeps around every call that passes an array: a quarter of the time of
 # `kernels/addresses/plain.py`. Only for kernels that allocate nothing.
-lean_kernel: Any = _njit(**_policy, _nrt=False)
+lean_kernel: Any = _or_interpreted(_nrt=False)
 lean_inline: Any = _njit(**_policy, _nrt=False, forceinline=True)
 
 

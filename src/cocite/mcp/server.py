@@ -3,8 +3,8 @@
 import asyncio
 import json
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Te
 from cocite import __version__
 from cocite.budget import budget_for, cancel, limited
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownMethod, UnknownPage, UnknownWord
+from cocite.kernels.interpreted import Few, while_few
 from cocite.log import Log
 from cocite.mcp.results import MAX_URL_CHARS, Shape, quoted, shape_of, shaped
 from cocite.operations import DEFAULT_METHOD
@@ -58,6 +59,7 @@ class CurrentStore:
         mapped = MappedFiles(self._path)
         self._web = Snapshot(self._path)
         self._web.open_parts()
+        self._few = Few(len(self._web.graph.links))
         self._mapped = mapped  # not before: what was lost counts until the store could be opened again
         self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
         self.preparing.start()
@@ -69,6 +71,13 @@ class CurrentStore:
                 best = web.graph.address(int(web.graph.in_degree.argmax()))
                 ask(web, question(web.graph, [best]), method(DEFAULT_METHOD))
         web.build_parts(self._log.write)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Answer a question. While kernels are compiled, those of a small store are interpreted."""
+        self._few.count_question()
+        with while_few(self._few):
+            yield
 
     def _current(self) -> Snapshot:
         """The latest snapshot. While it is prepared, which changes files too, the store isn't checked."""
@@ -146,7 +155,7 @@ def assistant_server(store: CurrentStore, timeout: float) -> Server[Any]:
         operation, budget, client = operations[called.name], budget_for(timeout), ""
 
         def work(web: Snapshot) -> Shape:
-            with limited(budget):
+            with limited(budget), store.answering():
                 asked = bounded(make(operation, "mcp", arguments_of(operation, called.arguments or {})))
                 opened = asked.web_asked(web)
                 return shaped(opened, asked, asked.run(opened))

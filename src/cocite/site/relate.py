@@ -18,6 +18,7 @@ import numpy as np
 
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
+from cocite.kernels.interpreted import expect
 from cocite.related.evidence import Evidence, LinkedFrom, LinksTo, SimilarText
 from cocite.related.methods import method
 from cocite.site.overrides import Overrides, Wishes, wishes_for
@@ -87,6 +88,7 @@ def relate_site(base: str, site: ReadSite, overrides: Overrides, k: int, progres
     records = list(listed.values())
     result.files = list(listed)
     result.paths = [path_of(record.canonical or record.url, record.url) or "/" for record in records]
+    expect(questions=len(records))
     places = _places(result.paths, [own_paths[file] for file in listed])
     for alias in aliases:
         own, target = path_of(alias.url, base), path_of(alias.redirect, base)

@@ -20,7 +20,6 @@ without counting again.
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -33,6 +32,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
+from cocite.kernels.interpreted import Threads
 from cocite.kernels.words import keyword_pairs
 from cocite.kernels.words.keyword_pairs import CountingSpace, PairCounts, Range, Rows, Statistics, counting_space
 from cocite.system import machine_bytes
@@ -264,7 +264,7 @@ def ranges(work: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def in_parts(parts: list[tuple[int, int]], work: Callable[[int, int], Output]) -> list[Output]:
     """The results of work(first row, last row) for all parts, in order."""
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+    with Threads(min(8, os.cpu_count() or 1)) as pool:
         return list(pool.map(lambda part: work(*part), parts))
 
 

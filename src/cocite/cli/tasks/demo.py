@@ -18,7 +18,6 @@ from cocite.operations.pages.related import Related
 from cocite.operations.task import Task, user_cache
 from cocite.parameters import parameter
 from cocite.text import count
-from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:
     from cocite.cli.progress import Stages
@@ -31,8 +30,7 @@ RESULTS_SHOWN = 5
 class Demo(Task):
     """Show a sample web at work, in one command.
 
-    The sample comes with cocite: link lists on newspapers, databases, cars, museums and more. The first run on a
-    machine also compiles, once.
+    The sample comes with cocite: link lists on newspapers, databases, cars, museums and more.
 
     Examples:
         cocite demo
@@ -53,20 +51,25 @@ class Demo(Task):
         """Build the sample unless it is there, and show what is related to its pages."""
         screen = Screen()
         screen.line(("A small web", "bold"), " of hand-written link lists: newspapers, databases, cars, museums …")
-        with SecondProcess() as second:
-            store = Path(self.output) if self.output else cached_store()
-            if not store.exists():  # most likely the first run on this machine; started before a second of imports
-                second.start()
-            from cocite.cli.progress import display
-            from cocite.web import Web
+        store = Path(self.output) if self.output else cached_store()
+        from cocite.cli.progress import display
+        from cocite.kernels.interpreted import while_few
+        from cocite.web import Web
 
-            with display(compiling=second.start) as stages:
+        with while_few():
+            with display() as stages:
                 graph, note = sample_graph(store, stages)
-                web = Web(graph.path)
-                # This process compiles looking up and counts words while the second compiles the rest.
-                _ = graph.get(WELL_KNOWN[0]), web.vectors
-                second.share()
-                second.wait(stages.compile)
+            self.show_answers(screen, Web(graph.path), note)
+        if self.open:
+            from cocite.cli.tasks.serve import Serve
+
+            Serve(index=str(graph.path), port=0, open=True, quiet=True).do(None)
+        else:
+            show_next(screen, graph)
+
+    def show_answers(self, screen: Screen, web: Web, note: str) -> None:
+        """What the sample has, and what is related to some of its pages."""
+        graph = web.graph
         lists = sum(entry["records"] for entry in graph.manifest["sources"])
         counts = f"{count(lists, 'list')}, {count(len(graph.links), 'link')} to {count(graph.pages - lists, 'page')}"
         screen.line((f"{counts}, {note}", "dim"))
@@ -74,12 +77,6 @@ class Demo(Task):
             screen.blank()
             show(screen, web, url)
         screen.blank()
-        if self.open:
-            from cocite.cli.tasks.serve import Serve
-
-            Serve(index=str(graph.path), port=0, open=True, quiet=True).do(None)
-        else:
-            show_next(screen, graph)
 
 
 def sample_graph(store: Path, stages: "Stages") -> tuple[Graph, str]:

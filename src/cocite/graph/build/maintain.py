@@ -6,7 +6,6 @@ there the old store is the first source of the build, and its pages, links and t
 
 import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -33,6 +32,7 @@ from cocite.graph.clicks import renew_clicks
 from cocite.graph.generation import Progress, no_progress, remove_leftovers
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import pack_all
+from cocite.kernels.interpreted import Threads
 from cocite.pages.address import parse_query
 from cocite.pages.key import key
 from cocite.pages.site import Sites
@@ -230,7 +230,7 @@ def reread(old: Graph, spill: Spill, progress: Progress) -> None:
 
 def verify(old: Graph, progress: Progress) -> None:
     """Verify every byte of a store: a new generation has checksums of its own, which would hide old damage."""
-    with ThreadPoolExecutor(2) as pool:
+    with Threads(2) as pool:
         for name in old.arrays.changed(progress, pool):
             raise BadStore(
                 f"{old.path} is damaged (the bytes of {name} do not match their checksum): build it again from its "

@@ -42,6 +42,7 @@ from cocite.graph.changes.history import CaptureHistory
 from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.store import Graph
+from cocite.kernels.interpreted import expect
 from cocite.pages.site import Sites
 from cocite.sources.folders import walk_files
 from cocite.sources.kinds import kind_of
@@ -238,7 +239,7 @@ class Passes:
 
     def read_sources(self, sources: Iterable[RecordSource], spill: Spill) -> list[dict[str, Any]]:
         """Spill every record of every source; returns the sources as the manifest describes them."""
-        described: list[dict[str, Any]] = []
+        described, read = list[dict[str, Any]](), 0
         if self.old is not None:
             from cocite.graph.build.maintain import reread
 
@@ -251,6 +252,7 @@ class Passes:
                 spill.undated = int(time.time())
 
         def numbered() -> Iterator[tuple[int, pa.RecordBatch]]:
+            nonlocal read
             for source in sources:
                 described.append(entry := self._describe(source))
                 for batch in filter(len, source.records()):
@@ -258,6 +260,8 @@ class Passes:
                     links = 0 if pa.types.is_null(lists.type) else len(lists.flatten())
                     entry["records"] += len(batch)
                     entry["links"] += links
+                    read += links
+                    expect(read)
                     self.progress("reading", links, None)
                     yield spill.reserve(links), batch
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import NOINDEX
+from cocite.kernels.interpreted import Threads
 from cocite.system import address_bytes, free_address_bytes
 
 PARTIAL, ALIAS_ONLY, BY_CANONICAL, STORED = 1, 2, 4, 16
@@ -147,7 +148,7 @@ class ScratchSpace:
                 (self.folder / name).unlink(missing_ok=True)
 
 
-class Workers(ThreadPoolExecutor):
+class Workers(Threads):
     """Threads whose results come in order, so that the bytes of a store don't depend on them.
 
     With 0 threads the caller does the work: for a few pages, handing it over takes longer than doing it.

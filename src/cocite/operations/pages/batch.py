@@ -133,6 +133,7 @@ def batch(
     import numpy as np
 
     from cocite.graph.names import mapped_addresses
+    from cocite.kernels.interpreted import expect
     from cocite.related.methods import method as method_of
     from cocite.results.workers import BatchTask, answer_all_pairs, answer_parts, check_all_pairs
 
@@ -143,6 +144,7 @@ def batch(
     else:
         asked = np.array(queries if names else list(dict.fromkeys(queries)), np.uint32)
     method = method_of(call)
+    expect(questions=len(asked))
     if together:
         check_all_pairs(method, graph.pages)
         if filters != NO_FILTERS:

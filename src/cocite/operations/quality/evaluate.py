@@ -155,6 +155,7 @@ class Evaluate(Task, Filters):
         """Ask the methods, and compare them with the judgements."""
         from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, page_in, run_in_store
         from cocite.evaluate.judgements import Run, page_of, read_judgements
+        from cocite.kernels.interpreted import expect
         from cocite.sources.records import ReadReport
         from cocite.web import Web
 
@@ -174,6 +175,7 @@ class Evaluate(Task, Filters):
                 raise BadParameter(f"{self.index} has none of the queries of {path}: is it the right store?")
             known = {name: web.graph.canonical(page) == name for name, page in numbers.items()}  # not chopped
             degrees = {name: int(web.graph.in_degree[page]) * known[name] for name, page in numbers.items()}
+            expect(questions=len(chosen) * len(numbers))
             asked = ask_methods(web, chosen, numbers, self.k, self.filters, progress)
             runs = [*asked, *(run_in_store(web.graph, run) for run in runs)]
         found = Evaluation(judged, runs, self.k)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
+from cocite.kernels.interpreted import expecting
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.parameters import SERVERS, parameter
 from cocite.related.methods import hubfinder
@@ -94,7 +95,8 @@ def walk(graph: Graph, starts: Pages, params: Params) -> Walked:
     state.rests[:count], state.waiting[:count], state.origin[:count] = 1 / count, True, -1
     state.queue[:count] = np.arange(count)
     while head != tail:
-        count, head, end, tail = map(int, push(links, params.restart, params.least, state, count, head, end, tail))
+        with expecting(1 / params.least):
+            count, head, end, tail = map(int, push(links, params.restart, params.least, state, count, head, end, tail))
         if count < 0:
             raise graph.damaged()
         if head != tail:  # no room for the links of the next page

@@ -15,7 +15,6 @@ Sim_s of compared pages is exact; Sim_l is exact except for point 2.
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.generation import Progress, no_progress
+from cocite.kernels.interpreted import Threads
 from cocite.kernels.related import all_alike as kernels
 from cocite.kernels.words.best_matches import Similarities, as_whole, match_space
 from cocite.related.neighbourhood.page_similarity import LinksInMemory
@@ -85,7 +85,7 @@ def all_alike(
             rooms.append(room)
             return last - first
 
-        with ThreadPoolExecutor(threads or min(8, os.cpu_count() or 1)) as pool:
+        with Threads(threads or min(8, os.cpu_count() or 1)) as pool:
             for done in pool.map(chunk, range(0, pages, CHUNK_PAGES)):
                 progress(stage, done, pages)
 

@@ -9,7 +9,6 @@ similarities are too low rather than too high.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from os import cpu_count
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from cocite.budget import LIMITED, STATE, current, spend
 from cocite.graph.store import Graph
+from cocite.kernels.interpreted import Threads, expecting
 from cocite.kernels.related import small_webs as kernels
 from cocite.parameters import SERVERS, parameter
 from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
@@ -185,7 +185,8 @@ def scores_around(
 def in_blocks(work: Callable[[int, int], object], count: int) -> None:
     """Call `work` for blocks of rows, on all cores, until the budget is spent; on one if there is one: others wait."""
     blocks = [(first, min(first + BLOCK_ROWS, count)) for first in range(0, count, BLOCK_ROWS)]
-    with ThreadPoolExecutor(1 if len(blocks) < 4 or current()[STATE] == LIMITED else cpu_count() or 1) as pool:
+    threads = 1 if len(blocks) < 4 or current()[STATE] == LIMITED else cpu_count() or 1
+    with expecting(count * count), Threads(threads) as pool:
         for _ in pool.map(lambda block: work(*block), blocks):
             spend(BLOCK_ROWS * count / CELLS_PER_LINK)
 

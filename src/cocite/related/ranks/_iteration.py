@@ -7,7 +7,6 @@ round, and halves the rounds on webs: see docs/decisions.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import log
 from typing import TypeVar
@@ -20,6 +19,7 @@ from cocite.graph.generation import Progress, empty_array
 from cocite.graph.store import Graph
 from cocite.kernels import ranks as kernels
 from cocite.kernels.codec.lists import Lists
+from cocite.kernels.interpreted import Threads
 from cocite.related.ranks import Iteration, Ranked
 
 BLOCK_LINKS = 1 << 16
@@ -50,7 +50,7 @@ def equal_values(graph: Graph) -> Vector:
     return there.astype(np.float64) if len(there) else np.ones(graph.pages)
 
 
-class RankWorkers(ThreadPoolExecutor):
+class RankWorkers(Threads):
     """Threads that work on pages of one store, until the end of a `with` block."""
 
     def __init__(self, graph: Graph, threads: int) -> None:

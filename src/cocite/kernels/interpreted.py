@@ -1,0 +1,221 @@
+"""Run kernels as the Python that they are written in: a few thousand links take a second, compiling half a minute.
+
+Compiled code computes with 64 bits: small integers don't overflow, `uint64` wraps around, and a division by zero gives
+infinity. So that Python gives the same, a kernel gets other globals here: other kernels as Python, types that convert
+as Numba's do, NumPy's floats, and a NumPy that makes `Narrow` arrays of small integers.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from cocite.kernels import instructions
+
+Output = TypeVar("Output")
+FOLDER = __name__.rpartition(".")[0] + "."
+
+
+FEW_LINKS = 20_000
+"""With more links, interpreting takes longer than compiling."""
+
+
+QUESTION_LINKS = 200  # what a question takes to interpret, in links that are built
+
+
+@dataclass
+class Few:
+    """Whether few links are worked on, so far as is known. Threads may share it."""
+
+    links: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.links <= FEW_LINKS
+
+    def count_question(self) -> None:
+        """Note that a question was answered: for many, kernels are worth compiling."""
+        self.links += QUESTION_LINKS
+
+
+_here: ContextVar[Few | None] = ContextVar("few links", default=None)
+
+
+@contextmanager
+def while_few(few: Few | None = None) -> Iterator[Few]:
+    """Interpret kernels whose machine code isn't there, as long as no more than a few links are worked on."""
+    few = Few() if few is None else few
+    token = _here.set(few)
+    try:
+        yield few
+    finally:
+        _here.reset(token)
+
+
+def expect(links: float = 0, questions: int = 0) -> None:
+    """So much work follows: interpret no more kernels in this context if it is much."""
+    if few := _here.get():
+        few.links = max(few.links, links, questions * QUESTION_LINKS)
+
+
+@contextmanager
+def expecting(links: float) -> Iterator[None]:
+    """Like `expect`, for one step."""
+    with while_few(Few(links)) if is_active() else nullcontext():
+        yield
+
+
+def is_active() -> bool:
+    """Whether kernels are interpreted here."""
+    return bool(_here.get())
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads that interpret kernels if whoever gives them work does."""
+
+    def submit(self, work: Callable[..., Output], /, *arguments: Any, **options: Any) -> Future[Output]:
+        """Have work done soon."""
+        return super().submit(copy_context().run, work, *arguments, **options)
+
+
+# ------------------------------------------------------------------------------------------------------ numbers, arrays
+
+
+class Narrow(np.ndarray[Any, Any]):
+    """An array of integers below 64 bits, of int64 or of bool, whose items are Python's."""
+
+    def __getitem__(self, place: Any, _get: Any = np.ndarray.__getitem__, _array: Any = np.ndarray) -> Any:
+        item = _get(self, place)
+        return item if isinstance(item, _array) else item.item()
+
+    def __setitem__(self, place: Any, item: Any, _set: Any = np.ndarray.__setitem__) -> None:
+        try:
+            _set(self, place, item)
+        except OverflowError:
+            _set(self, place, _INTEGERS[self.dtype.name](item))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist()) if self.ndim == 1 else super().__iter__()
+
+
+_NARROW = frozenset("bBhHiIlq?")  # as `np.dtype.char`
+
+
+def _integer(name: str) -> type:
+    """A class that converts a number as Numba's type of this name does. It serves as a type of NumPy's, too."""
+    kind = np.dtype(name)
+    bits, signed = 8 * kind.itemsize, kind.kind == "i"
+    low, high, mask = (-1 << bits - 1, 1 << bits - 1, (1 << bits) - 1) if signed else (0, 1 << bits, (1 << bits) - 1)
+
+    def wrapped(_: type, given: Any) -> int:
+        number = int(given)
+        return number if low <= number < high else ((number - low) & mask) + low
+
+    def word(_: type, number: Any, of: type = np.uint64) -> Any:
+        return number if type(number) is of else of(int(number) & mask)
+
+    return type(name, (), {"dtype": kind, "__new__": word if name == "uint64" else wrapped})
+
+
+def _python_array(value: Any) -> Any:
+    """An array whose items don't overflow."""
+    return value.view(Narrow) if isinstance(value, np.ndarray) and value.dtype.char in _NARROW else value
+
+
+class _NumPy:
+    """NumPy, as kernels use it."""
+
+    def __init__(self, integers: dict[str, type]) -> None:
+        vars(self).update(integers)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(np, name)
+        if callable(value) and not isinstance(value, type):
+            function = value
+
+            def value(*arguments: Any, **options: Any) -> Any:
+                return _python_array(function(*arguments, **options))
+
+        vars(self)[name] = value
+        return value
+
+
+_INTEGERS = {f"{sign}int{bits}": _integer(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_INTEGERS["intp"] = _INTEGERS["int64"]
+_OTHER_NAMES: dict[int, Any] = {
+    id(np): _NumPy(_INTEGERS),
+    id(numba.float32): np.float32,
+    **{id(getattr(numba, name)): integer for name, integer in _INTEGERS.items()},
+    **{id(intrinsic): python for intrinsic, python in instructions.IN_PYTHON},
+}
+
+
+# ----------------------------------------------------------------------------------------------------------- functions
+
+_functions: dict[Any, Any] = {}
+_names: dict[int, Any] = {}
+
+
+def _function(kernel: Any) -> Any:
+    """A kernel as Python."""
+    function = kernel.py_func
+    if function not in _functions:
+        constants = tuple(np.float64(each) if type(each) is float else each for each in function.__code__.co_consts)
+        code, defaults = function.__code__.replace(co_consts=constants), _converted(function.__defaults__)
+        made = FunctionType(code, vars(_module(function.__globals__)), function.__name__, defaults)
+        _functions.setdefault(function, made)  # or was made while its module was
+    return _functions[function]
+
+
+def _module(names: dict[str, Any]) -> SimpleNamespace:
+    """The names of a module, for Python."""
+    if id(names) not in _names:
+        _names[id(names)] = made = SimpleNamespace()  # which the module's own functions get, before it is complete
+        vars(made).update({name: _converted(value) for name, value in names.items()})
+    known: SimpleNamespace = _names[id(names)]
+    return known
+
+
+def _converted(value: Any) -> Any:
+    """An argument or a name of a kernel, for Python."""
+    if isinstance(value, tuple):
+        return _each(value, _converted)
+    if isinstance(value, Dispatcher):
+        return _function(value)
+    if isinstance(value, ModuleType) and value.__name__.startswith(FOLDER):
+        return _module(vars(value))
+    if type(value) is float:
+        return np.float64(value)
+    if isinstance(value, np.generic) and value.dtype.char in _NARROW:
+        return value.item()
+    return _OTHER_NAMES.get(id(value), _python_array(value))
+
+
+def _given_back(value: Any) -> Any:
+    """What a kernel returned, as it would be compiled."""
+    if isinstance(value, tuple):
+        return _each(value, _given_back)
+    return value.view(np.ndarray) if isinstance(value, Narrow) else value
+
+
+def _each(items: Any, convert: Callable[[Any], Any]) -> Any:
+    """A tuple of converted items, of the same class."""
+    made = map(convert, items)
+    return type(items)(*made) if hasattr(items, "_fields") else tuple(made)
+
+
+def as_python(kernel: Any) -> Callable[..., Any]:
+    """A kernel as a Python function of the same arguments."""
+    function = _function(kernel)
+
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return _given_back(function(*_converted(arguments)))
+
+    return run
