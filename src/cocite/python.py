@@ -18,6 +18,7 @@ from cocite.graph.build.passes import Built
 from cocite.graph.clicks import Kept
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
+from cocite.kernels.interpreted import Few, unless_decided
 from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
 from cocite.operations.pages.batch import Batch, BatchSummary
 from cocite.operations.pages.cluster import Cluster, PageGroups
@@ -194,13 +195,19 @@ class Store(Web):
             before, self.progress = self.progress, progress
             try:
                 asked = make(operation, "python", given, **fields)
-                web = asked.web_asked(self)
-                found = asked.run(web)
+                self._few.count_question()
+                with unless_decided(self._few):
+                    web = asked.web_asked(self)
+                    found = asked.run(web)
             finally:
                 self.progress = before
         found = replace(found, graph=web.graph) if isinstance(found, Answers) else found
         assert isinstance(found, result)
         return found
+
+    @cached_property
+    def _few(self) -> Few:
+        return Few(self.graph.items)
 
     def _of(self, graph: Graph) -> "Store":
         return Store(graph)
@@ -327,10 +334,11 @@ def build(
     Options are those of cocite build: `cocite.build(["notes"], "web.cocite", base="https://me.example/", text=False)`.
     """
     given = {name: plain(value, True) for name, value in {"sources": sources, **options}.items() if value is not None}
-    if adding:
-        done = make(Add, "python", given, index=str(path)).do(progress)
-    else:
-        done = make(Build, "python", given, output=str(path)).do(progress)
+    with unless_decided(Few()):
+        if adding:
+            done = make(Add, "python", given, index=str(path)).do(progress)
+        else:
+            done = make(Build, "python", given, output=str(path)).do(progress)
     if done.warning:
         raise BadStore(done.warning)
     return done.built

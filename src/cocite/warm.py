@@ -69,7 +69,10 @@ class SecondProcess:
 
 def warm(progress: Progress) -> None:
     """Compile every kernel that builds and answers use. `progress` gets the name, number and total of each step."""
+    from cocite.kernels.interpreted import always_compiling
+
     with (
+        always_compiling(),
         tempfile.TemporaryDirectory(prefix="cocite-warm-") as folder,
         SecondProcess() as answers,
         SecondProcess(Path(folder)) as others,
@@ -96,9 +99,12 @@ def unclaimed(todo: Iterable[Step], folder: Path) -> Iterator[Step]:
 
 def compile_rest(folder: Path) -> None:
     """Take steps from the last one backwards, while the first process takes them from the first one on."""
+    from cocite.kernels.interpreted import always_compiling
+
     _, *rest = steps(folder)
-    for _, work in unclaimed(reversed(rest), folder):
-        work()
+    with always_compiling():
+        for _, work in unclaimed(reversed(rest), folder):
+            work()
     print("ready", flush=True)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite.kernels.interpreted import FEW_LINKS, Few, Threads, as_python, expect, expecting, is_active, while_few
+from cocite.kernels.interpreted import FEW_ITEMS, Few, Threads, as_python, expect, expecting, is_active, while_few
 from cocite.kernels.jit import kernel
 from tests.conftest import ROOT
 
@@ -41,9 +41,9 @@ def test_numbers_are_those_of_compiled_code() -> None:
 def test_many_links_are_compiled() -> None:
     assert not is_active()
     with while_few():
-        expect(FEW_LINKS)
+        expect(FEW_ITEMS)
         assert is_active()
-        with expecting(FEW_LINKS + 1):
+        with expecting(FEW_ITEMS + 1):
             assert not is_active()
         assert is_active()
         expect(questions=1_000)
@@ -55,7 +55,7 @@ def test_many_links_are_compiled() -> None:
 
 
 def test_many_questions_are_compiled() -> None:
-    few = Few(FEW_LINKS - 300)
+    few = Few(FEW_ITEMS - 300)
     few.count_question()
     assert few
     few.count_question()

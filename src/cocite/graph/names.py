@@ -25,6 +25,7 @@ from cocite.kernels.codec import look_up, name_codec
 from cocite.kernels.codec.lists import NONE_MOVED
 from cocite.kernels.codec.look_up import AddressFinder, NameIndex
 from cocite.kernels.codec.name_codec import CodedNames
+from cocite.kernels.interpreted import is_active
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
 
@@ -154,7 +155,7 @@ class PageNames:
         """The page of an address as links spell it, -1 if there is none."""
         if self._looked_up < PYTHON_LOOK_UPS:
             self._looked_up += 1
-        else:
+        elif not is_active():
             finder = self._scratch.finder = self._scratch.finder or AddressFinder(self.index, rule_tables())
             page = finder.find(text)
             if page >= -1 and (self._new is None or (page >= 0 and self.exists(page))):

@@ -41,7 +41,7 @@ class Graph:
         self.names, self.texts = PageNames(self.arrays), PageTexts(self.arrays)
         names = self.names  # not self: a graph in a cycle stays until the collector runs
         self.links = GraphLinks(self.arrays, lambda: names.order)
-        expect(len(self.links))
+        expect(self.items)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
         self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
         self.out_degree: NDArray[np.uint32] = self.links.out_degree  # links out of each page
@@ -86,6 +86,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph {self.path} {len(self):,} pages, {len(self.links):,} links>"
+
+    @property
+    def items(self) -> int:
+        """Pages and links."""
+        return self.pages + len(self.links)
 
     @property
     def order(self) -> NDArray[np.uint64]:

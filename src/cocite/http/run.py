@@ -24,7 +24,7 @@ from cocite.http.front import Front
 from cocite.http.metrics import Metrics, SharedCounters
 from cocite.http.service import Service
 from cocite.http.settings import Settings
-from cocite.kernels.interpreted import FEW_LINKS
+from cocite.kernels.interpreted import FEW_ITEMS
 from cocite.log import Log
 from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
@@ -105,7 +105,7 @@ class Server(uvicorn.Server):
         assert service is not None
         warming = asyncio.ensure_future(run_in_thread(partial(service.warming(), service.web)))
         # Few links needn't wait until kernels are compiled for them.
-        await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if len(service.web.graph.links) <= FEW_LINKS else None)
+        await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if service.web.graph.items <= FEW_ITEMS else None)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)

@@ -84,7 +84,7 @@ class Service:
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self._renewed: list[Renewed] = []  # answers of the next snapshot
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
-        self._few = Few(len(self.web.graph.links))
+        self._few = Few(self.web.graph.items)
         self.writes: Writes | None = None  # if the server may be written to
         self.stopping = False
 

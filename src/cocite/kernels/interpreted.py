@@ -5,9 +5,10 @@ infinity. So that Python gives the same, a kernel gets other globals here: other
 as Numba's do, NumPy's floats, and a NumPy that makes `Narrow` arrays of small integers.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -23,33 +24,32 @@ Output = TypeVar("Output")
 FOLDER = __name__.rpartition(".")[0] + "."
 
 
-FEW_LINKS = 20_000
-"""With more links, interpreting takes longer than compiling."""
-
-
-QUESTION_LINKS = 200  # what a question takes to interpret, in links that are built
+FEW_ITEMS = 20_000
+"""Pages and links. For more, interpreting takes longer than compiling."""
+QUESTION_ITEMS = 200
+"""Interpreting a question takes about as long as building a store of this size."""
 
 
 @dataclass
 class Few:
-    """Whether few links are worked on, so far as is known. Threads may share it."""
+    """Whether few pages and links are worked on, so far as is known. Threads may share it."""
 
-    links: float = 0.0
+    items: float = 0.0
 
     def __bool__(self) -> bool:
-        return self.links <= FEW_LINKS
+        return self.items <= FEW_ITEMS
 
     def count_question(self) -> None:
         """Note that a question was answered: for many, kernels are worth compiling."""
-        self.links += QUESTION_LINKS
+        self.items += QUESTION_ITEMS
 
 
-_here: ContextVar[Few | None] = ContextVar("few links", default=None)
+_here: ContextVar[Few | None] = ContextVar("few", default=None)
 
 
 @contextmanager
 def while_few(few: Few | None = None) -> Iterator[Few]:
-    """Interpret kernels whose machine code isn't there, as long as no more than a few links are worked on."""
+    """Interpret kernels whose machine code isn't there, as long as only a few pages and links are worked on."""
     few = Few() if few is None else few
     token = _here.set(few)
     try:
@@ -58,16 +58,26 @@ def while_few(few: Few | None = None) -> Iterator[Few]:
         _here.reset(token)
 
 
-def expect(links: float = 0, questions: int = 0) -> None:
+def always_compiling() -> AbstractContextManager[Few]:
+    """Interpret nothing in this context."""
+    return while_few(Few(math.inf))
+
+
+def unless_decided(few: Few) -> AbstractContextManager[object]:
+    """`while_few`, unless a context around this one has decided."""
+    return while_few(few) if _here.get() is None else nullcontext()
+
+
+def expect(items: float = 0, questions: int = 0) -> None:
     """So much work follows: interpret no more kernels in this context if it is much."""
     if few := _here.get():
-        few.links = max(few.links, links, questions * QUESTION_LINKS)
+        few.items = max(few.items, items, questions * QUESTION_ITEMS)
 
 
 @contextmanager
-def expecting(links: float) -> Iterator[None]:
+def expecting(items: float) -> Iterator[None]:
     """Like `expect`, for one step."""
-    with while_few(Few(links)) if is_active() else nullcontext():
+    with while_few(Few(items)) if is_active() else nullcontext():
         yield
 
 

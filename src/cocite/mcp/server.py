@@ -59,7 +59,7 @@ class CurrentStore:
         mapped = MappedFiles(self._path)
         self._web = Snapshot(self._path)
         self._web.open_parts()
-        self._few = Few(len(self._web.graph.links))
+        self._few = Few(self._web.graph.items)
         self._mapped = mapped  # not before: what was lost counts until the store could be opened again
         self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
         self.preparing.start()

@@ -19,9 +19,9 @@ from cocite.parameters import parameter
 class Warm(Task):
     """Compile everything now, so that no later command waits for it.
 
-    For more than 20,000 links, cocite compiles its inner loops when they are first used, and caches them. This command
-    builds a small made-up store and asks it everything, which compiles all of them: a minute or two. Run it after an
-    installation, or while building a container image. NUMBA_CACHE_DIR names another folder for the cache.
+    For more than 20,000 pages and links, cocite compiles its inner loops when they are first used, and caches them.
+    This command builds a small made-up store and asks it everything, which compiles all of them: a minute or two. Run
+    it after an installation, or while building a container image. NUMBA_CACHE_DIR names another folder for the cache.
 
     Examples:
         cocite warm
