@@ -18,7 +18,7 @@ from cocite.graph.build.passes import Built
 from cocite.graph.clicks import Kept
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
-from cocite.kernels.interpreted import Few, unless_decided
+from cocite.kernels.interpreted import Workload, unless_decided
 from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
 from cocite.operations.pages.batch import Batch, BatchSummary
 from cocite.operations.pages.cluster import Cluster, PageGroups
@@ -195,8 +195,8 @@ class Store(Web):
             before, self.progress = self.progress, progress
             try:
                 asked = make(operation, "python", given, **fields)
-                self._few.count_question()
-                with unless_decided(self._few):
+                self._workload.count_question()
+                with unless_decided(self._workload):
                     web = asked.web_asked(self)
                     found = asked.run(web)
             finally:
@@ -206,8 +206,8 @@ class Store(Web):
         return found
 
     @cached_property
-    def _few(self) -> Few:
-        return Few(self.graph.items)
+    def _workload(self) -> Workload:
+        return Workload(self.graph.items)
 
     def _of(self, graph: Graph) -> "Store":
         return Store(graph)
@@ -334,7 +334,7 @@ def build(
     Options are those of cocite build: `cocite.build(["notes"], "web.cocite", base="https://me.example/", text=False)`.
     """
     given = {name: plain(value, True) for name, value in {"sources": sources, **options}.items() if value is not None}
-    with unless_decided(Few()):
+    with unless_decided(Workload()):
         if adding:
             done = make(Add, "python", given, index=str(path)).do(progress)
         else:

@@ -18,7 +18,7 @@ from cocite.cli.tasks.demo import build_sample
 from cocite.errors import CociteError
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.kernels import jit
-from cocite.kernels.interpreted import while_few
+from cocite.kernels.interpreted import interpreting
 from cocite.operations.pages.hubs import Hubs
 from cocite.operations.pages.related import Related
 from cocite.operations.words.keywords import FindKeywords
@@ -96,6 +96,6 @@ def answers(asked: Any, web: Web) -> str:
 
 if __name__ == "__main__":
     compiled: list[str] = []
-    with jit.watch(compiled.append), while_few() if "few" in sys.argv else nullcontext():
+    with jit.watch(compiled.append), interpreting() if "few" in sys.argv else nullcontext():
         done = everything(Path(tempfile.mkdtemp(dir=sys.argv[1])))
     json.dump({"found": done, "compiled": compiled}, sys.stdout)

@@ -1,4 +1,4 @@
-"""Few links are worked on without compiling: with the bytes and the answers of compiled kernels."""
+"""Workload links are worked on without compiling: with the bytes and the answers of compiled kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite.kernels.interpreted import FEW_ITEMS, Few, Threads, as_python, expect, expecting, is_active, while_few
+from cocite.kernels.interpreted import (
+    SMALL_ITEMS,
+    Threads,
+    Workload,
+    as_python,
+    expect,
+    expecting,
+    interpreting,
+    is_active,
+)
 from cocite.kernels.jit import kernel
 from tests.conftest import ROOT
 
@@ -40,10 +49,10 @@ def test_numbers_are_those_of_compiled_code() -> None:
 
 def test_many_links_are_compiled() -> None:
     assert not is_active()
-    with while_few():
-        expect(FEW_ITEMS)
+    with interpreting():
+        expect(SMALL_ITEMS)
         assert is_active()
-        with expecting(FEW_ITEMS + 1):
+        with expecting(SMALL_ITEMS + 1):
             assert not is_active()
         assert is_active()
         expect(questions=1_000)
@@ -55,16 +64,16 @@ def test_many_links_are_compiled() -> None:
 
 
 def test_many_questions_are_compiled() -> None:
-    few = Few(FEW_ITEMS - 300)
-    few.count_question()
-    assert few
-    few.count_question()
-    assert not few
+    workload = Workload(SMALL_ITEMS - 300)
+    workload.count_question()
+    assert workload.is_small
+    workload.count_question()
+    assert not workload.is_small
 
 
 def test_threads_do_as_whoever_gives_them_work() -> None:
     with Threads(2) as threads:
-        with while_few():
+        with interpreting():
             assert threads.submit(is_active).result() and list(threads.map(lambda _: is_active(), "ab")) == [True] * 2
         assert not threads.submit(is_active).result()
 

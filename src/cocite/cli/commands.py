@@ -145,15 +145,15 @@ def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:
     elif not asked.about.store:
         return None, asked.run(None)  # type: ignore[arg-type]
     from cocite.cli.progress import display
-    from cocite.kernels.interpreted import while_few
+    from cocite.kernels.interpreted import interpreting
 
     builds = isinstance(asked, WorkOptions)  # a second process compiles what it needs later
     if isinstance(asked, Task):
-        with while_few(), SecondProcess() as second, display(quiet, second.start if builds else bool) as stages:
+        with interpreting(), SecondProcess() as second, display(quiet, second.start if builds else bool) as stages:
             return None, asked.do(stages)
     from cocite.web import Web
 
-    with while_few(), display(quiet) as stages:
+    with interpreting(), display(quiet) as stages:
         web = Web(index)
         web.progress = stages
         web = asked.web_asked(web)

@@ -24,7 +24,7 @@ from cocite.http.front import Front
 from cocite.http.metrics import Metrics, SharedCounters
 from cocite.http.service import Service
 from cocite.http.settings import Settings
-from cocite.kernels.interpreted import FEW_ITEMS
+from cocite.kernels.interpreted import SMALL_ITEMS
 from cocite.log import Log
 from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
@@ -104,8 +104,8 @@ class Server(uvicorn.Server):
         service = self.service
         assert service is not None
         warming = asyncio.ensure_future(run_in_thread(partial(service.warming(), service.web)))
-        # Few links needn't wait until kernels are compiled for them.
-        await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if service.web.graph.items <= FEW_ITEMS else None)
+        # Workload links needn't wait until kernels are compiled for them.
+        await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if service.web.graph.items <= SMALL_ITEMS else None)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)

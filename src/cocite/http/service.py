@@ -24,7 +24,7 @@ from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, Http
 from cocite.http.responses import Reply, etag, matches, reply_to
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
 from cocite.http.watcher import StoreWatcher
-from cocite.kernels.interpreted import Few, while_few
+from cocite.kernels.interpreted import Workload, interpreting
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
@@ -84,7 +84,7 @@ class Service:
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self._renewed: list[Renewed] = []  # answers of the next snapshot
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
-        self._few = Few(self.web.graph.items)
+        self._workload = Workload(self.web.graph.items)
         self.writes: Writes | None = None  # if the server may be written to
         self.stopping = False
 
@@ -217,8 +217,8 @@ class Service:
 
     def _reply_soon(self, *question: Any) -> Reply:
         """The reply to somebody who waits: while kernels are compiled, those of a small store are interpreted."""
-        self._few.count_question()
-        with while_few(self._few):
+        self._workload.count_question()
+        with interpreting(self._workload):
             return self._reply(*question)
 
     def _reply(self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget) -> Reply:

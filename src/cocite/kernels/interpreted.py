@@ -21,69 +21,69 @@ from numba.core.dispatcher import Dispatcher
 from cocite.kernels import instructions
 
 Output = TypeVar("Output")
-FOLDER = __name__.rpartition(".")[0] + "."
+KERNELS = __name__.rpartition(".")[0] + "."
 
 
-FEW_ITEMS = 20_000
+SMALL_ITEMS = 20_000
 """Pages and links. For more, interpreting takes longer than compiling."""
 QUESTION_ITEMS = 200
 """Interpreting a question takes about as long as building a store of this size."""
 
 
 @dataclass
-class Few:
-    """Whether few pages and links are worked on, so far as is known. Threads may share it."""
+class Workload:
+    """How many pages and links are worked on, so far as is known. Threads may share it."""
 
     items: float = 0.0
 
-    def __bool__(self) -> bool:
-        return self.items <= FEW_ITEMS
+    @property
+    def is_small(self) -> bool:
+        """Whether interpreting is worth while."""
+        return self.items <= SMALL_ITEMS
 
     def count_question(self) -> None:
-        """Note that a question was answered: for many, kernels are worth compiling."""
+        """Note a question: for many, kernels are worth compiling."""
         self.items += QUESTION_ITEMS
 
 
-_here: ContextVar[Few | None] = ContextVar("few", default=None)
+_workload: ContextVar[Workload | None] = ContextVar("workload", default=None)
 
 
 @contextmanager
-def while_few(few: Few | None = None) -> Iterator[Few]:
-    """Interpret kernels whose machine code isn't there, as long as only a few pages and links are worked on."""
-    few = Few() if few is None else few
-    token = _here.set(few)
+def interpreting(workload: Workload | None = None) -> Iterator[None]:
+    """Interpret kernels whose machine code isn't there, as long as the workload is small."""
+    token = _workload.set(workload or Workload())
     try:
-        yield few
+        yield
     finally:
-        _here.reset(token)
+        _workload.reset(token)
 
 
-def always_compiling() -> AbstractContextManager[Few]:
+def always_compiling() -> AbstractContextManager[None]:
     """Interpret nothing in this context."""
-    return while_few(Few(math.inf))
+    return interpreting(Workload(math.inf))
 
 
-def unless_decided(few: Few) -> AbstractContextManager[object]:
-    """`while_few`, unless a context around this one has decided."""
-    return while_few(few) if _here.get() is None else nullcontext()
+def unless_decided(workload: Workload) -> AbstractContextManager[None]:
+    """`interpreting`, unless a context around this one has decided."""
+    return interpreting(workload) if _workload.get() is None else nullcontext()
 
 
 def expect(items: float = 0, questions: int = 0) -> None:
-    """So much work follows: interpret no more kernels in this context if it is much."""
-    if few := _here.get():
-        few.items = max(few.items, items, questions * QUESTION_ITEMS)
+    """So much work follows in this context."""
+    if (workload := _workload.get()) is not None:
+        workload.items = max(workload.items, items, questions * QUESTION_ITEMS)
 
 
-@contextmanager
-def expecting(items: float) -> Iterator[None]:
+def expecting(items: float) -> AbstractContextManager[None]:
     """Like `expect`, for one step."""
-    with while_few(Few(items)) if is_active() else nullcontext():
-        yield
+    return interpreting(Workload(items)) if is_active() else nullcontext()
 
 
 def is_active() -> bool:
     """Whether kernels are interpreted here."""
-    return bool(_here.get())
+    workload = _workload.get()
+    return workload is not None and workload.is_small
 
 
 class Threads(ThreadPoolExecutor):
@@ -198,7 +198,7 @@ def _converted(value: Any) -> Any:
         return _each(value, _converted)
     if isinstance(value, Dispatcher):
         return _function(value)
-    if isinstance(value, ModuleType) and value.__name__.startswith(FOLDER):
+    if isinstance(value, ModuleType) and value.__name__.startswith(KERNELS):
         return _module(vars(value))
     if type(value) is float:
         return np.float64(value)

@@ -15,7 +15,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Te
 from cocite import __version__
 from cocite.budget import budget_for, cancel, limited
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownMethod, UnknownPage, UnknownWord
-from cocite.kernels.interpreted import Few, while_few
+from cocite.kernels.interpreted import Workload, interpreting
 from cocite.log import Log
 from cocite.mcp.results import MAX_URL_CHARS, Shape, quoted, shape_of, shaped
 from cocite.operations import DEFAULT_METHOD
@@ -59,7 +59,7 @@ class CurrentStore:
         mapped = MappedFiles(self._path)
         self._web = Snapshot(self._path)
         self._web.open_parts()
-        self._few = Few(self._web.graph.items)
+        self._workload = Workload(self._web.graph.items)
         self._mapped = mapped  # not before: what was lost counts until the store could be opened again
         self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
         self.preparing.start()
@@ -75,8 +75,8 @@ class CurrentStore:
     @contextmanager
     def answering(self) -> Iterator[None]:
         """Answer a question. While kernels are compiled, those of a small store are interpreted."""
-        self._few.count_question()
-        with while_few(self._few):
+        self._workload.count_question()
+        with interpreting(self._workload):
             yield
 
     def _current(self) -> Snapshot:

@@ -53,10 +53,10 @@ class Demo(Task):
         screen.line(("A small web", "bold"), " of hand-written link lists: newspapers, databases, cars, museums …")
         store = Path(self.output) if self.output else cached_store()
         from cocite.cli.progress import display
-        from cocite.kernels.interpreted import while_few
+        from cocite.kernels.interpreted import interpreting
         from cocite.web import Web
 
-        with while_few():
+        with interpreting():
             with display() as stages:
                 graph, note = sample_graph(store, stages)
             self.show_answers(screen, Web(graph.path), note)
