@@ -101,6 +101,8 @@ class Narrow(np.ndarray[Any, Any]):
     """An array of integers below 64 bits, of int64 or of bool, whose items are Python's."""
 
     def __getitem__(self, place: Any, _get: Any = np.ndarray.__getitem__, _array: Any = np.ndarray) -> Any:
+        if type(place) is int and self.ndim == 1:
+            return self.item(place)
         item = _get(self, place)
         return item if isinstance(item, _array) else item.item()
 
@@ -117,20 +119,22 @@ class Narrow(np.ndarray[Any, Any]):
 _NARROW = frozenset("bBhHiIlq?")  # as `np.dtype.char`
 
 
-def _integer(name: str) -> type:
-    """A class that converts a number as Numba's type of this name does. It serves as a type of NumPy's, too."""
+def _integer(name: str) -> Any:
+    """A function that converts a number as Numba's type of this name does. It serves as a type of NumPy's, too."""
     kind = np.dtype(name)
     bits, signed = 8 * kind.itemsize, kind.kind == "i"
     low, high, mask = (-1 << bits - 1, 1 << bits - 1, (1 << bits) - 1) if signed else (0, 1 << bits, (1 << bits) - 1)
 
-    def wrapped(_: type, given: Any) -> int:
+    def wrapped(given: Any) -> int:
         number = int(given)
         return number if low <= number < high else ((number - low) & mask) + low
 
-    def word(_: type, number: Any, of: type = np.uint64) -> Any:
+    def word(number: Any, of: Any = np.uint64) -> Any:
         return number if type(number) is of else of(int(number) & mask)
 
-    return type(name, (), {"dtype": kind, "__new__": word if name == "uint64" else wrapped})
+    convert: Any = word if name == "uint64" else wrapped
+    convert.dtype = kind
+    return convert
 
 
 def _python_array(value: Any) -> Any:
@@ -141,7 +145,7 @@ def _python_array(value: Any) -> Any:
 class _NumPy:
     """NumPy, as kernels use it."""
 
-    def __init__(self, integers: dict[str, type]) -> None:
+    def __init__(self, integers: dict[str, Any]) -> None:
         vars(self).update(integers)
 
     def __getattr__(self, name: str) -> Any:
