@@ -33,7 +33,10 @@ def narrow_sums(small, words):
     words[0] = words[0] * words[1] + words[2]
     below = np.uint32(small[2] - small[3])
     small[0] = small[0] + 1
-    return total, shifted, below, 1.0 / (small[2] - small[2]), np.int8(total), np.float64(small[1]) / 3
+    halves = small / 2
+    small += np.uint8(1)
+    infinite, other = 1.0 / (small[2] - small[2]), 1.0 / (halves[2] - halves[2])
+    return total, shifted, below, infinite, other, np.int8(total), np.float64(small[1]) / 3, small.astype(np.uint64)[0]
 
 
 def test_numbers_are_those_of_compiled_code() -> None:

@@ -112,6 +112,15 @@ class Narrow(np.ndarray[Any, Any]):
         except OverflowError:
             _set(self, place, _INTEGERS[self.dtype.name](item))
 
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs:
+            kwargs["out"] = tuple(map(_plain, kwargs["out"]))
+        return _python_array(getattr(ufunc, method)(*map(_plain, inputs), **kwargs))
+
+    def astype(self, *arguments: Any, **options: Any) -> Any:
+        """An array of another type, which may not be narrow."""
+        return _python_array(_plain(self).astype(*arguments, **options))
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist()) if self.ndim == 1 else super().__iter__()
 
@@ -137,9 +146,16 @@ def _integer(name: str) -> Any:
     return convert
 
 
+def _plain(value: Any) -> Any:
+    """An array as NumPy's own."""
+    return value.view(np.ndarray) if isinstance(value, Narrow) else value
+
+
 def _python_array(value: Any) -> Any:
     """An array whose items don't overflow."""
-    return value.view(Narrow) if isinstance(value, np.ndarray) and value.dtype.char in _NARROW else value
+    if not isinstance(value, np.ndarray):
+        return value
+    return value.view(Narrow) if value.dtype.char in _NARROW else _plain(value)
 
 
 class _NumPy:
@@ -215,7 +231,7 @@ def _given_back(value: Any) -> Any:
     """What a kernel returned, as it would be compiled."""
     if isinstance(value, tuple):
         return _each(value, _given_back)
-    return value.view(np.ndarray) if isinstance(value, Narrow) else value
+    return _plain(value)
 
 
 def _each(items: Any, convert: Callable[[Any], Any]) -> Any:
