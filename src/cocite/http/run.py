@@ -28,6 +28,7 @@ from cocite.log import Log
 from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
 from cocite.serving.threads import compiling, run_in_thread
+from cocite.system import limit_free_memory, release_free_memory
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
@@ -36,6 +37,8 @@ SHUTDOWN_SECONDS = 5.0
 THREAD_SWITCH_SECONDS = 0.0002
 """How long a thread may hold the interpreter: with Python's 5 ms, an answer from the cache would wait that long."""
 LOG_FLUSH_SECONDS = 0.25
+RELEASE_MEMORY_SECONDS = 20.0
+"""Memory that questions have freed goes back to the system this often: it takes 10 ms of a thread for 500 MB."""
 RELOAD = getattr(signal, "SIGHUP", None)
 """Windows hasn't it; the server looks for a new store every few seconds anyway."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, *((RELOAD,) if RELOAD else ()))
@@ -106,7 +109,8 @@ class Server(uvicorn.Server):
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
         self.log.write("serving", store=str(graph.path), pages=len(graph), links=len(graph.links), pid=os.getpid())
-        tasks = [asyncio.create_task(each) for each in (self._housekeeping(service), self._watch_store(service))]
+        forever = self._housekeeping(service), self._watch_store(service), self._release_memory()
+        tasks = [asyncio.create_task(each) for each in forever]
         yield
         for task in tasks:
             task.cancel()
@@ -131,6 +135,12 @@ class Server(uvicorn.Server):
             self.log.flush()
             service.measure()
 
+    async def _release_memory(self) -> None:
+        """Give free memory back to the system now and then. Cached answers lie among what questions have freed."""
+        while True:
+            await asyncio.sleep(RELEASE_MEMORY_SECONDS)
+            await run_in_thread(release_free_memory)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End when everything is answered. uvicorn would raise the signal again."""
         await super().shutdown(sockets)
@@ -146,6 +156,7 @@ class Server(uvicorn.Server):
 def serve_alone(settings: Settings, listening: Sequence[socket.socket], shared: SharedCounters, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    limit_free_memory()
     if RELOAD:
         signal.signal(RELOAD, signal.SIG_IGN)  # it would end the process before there is a store to check
     server = Server(settings, shared, worker)
