@@ -53,6 +53,7 @@ TIMEOUT_SECONDS = 30.0
 SAMPLE_SECONDS = 10.0
 MAX_SAMPLES_SHOWN = 30
 HOSTILE_NICE = 19
+MIN_QUIET_SECONDS, MAX_QUIET_SECONDS = 20.0, 60.0
 
 
 @dataclass
@@ -277,7 +278,8 @@ async def serving(store: str, log: str, cache: str) -> AsyncIterator[tuple[int, 
         while process.poll() is None and not client.seen.statuses["200"]:
             await asyncio.sleep(0.5)
             await client.ask("/healthz")
-        yield port, psutil.Process(process.pid)
+        if process.poll() is None:
+            yield port, psutil.Process(process.pid)
         if process.poll() is not None:
             raise SystemExit(f"the server died: {process.returncode}; see {log}")
     finally:
@@ -307,8 +309,8 @@ async def measure(store: str, minutes: float, log: str, cache: str, each: bool, 
                 memory.append(await sample(port, process, began))
                 await asyncio.sleep(SAMPLE_SECONDS)
 
-        quiet = Client(port, HONEST)
-        await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
+        quiet, alone = Client(port, HONEST), min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, 6 * minutes))
+        await quiet.at_rate(targets, rate, alone)
         watching, turns = asyncio.create_task(watch()), {}
         for kinds in [(kind,) for kind in KINDS] if each else [KINDS]:
             honest, beside, before = Client(port, HONEST), Client(port, HONEST), sum(process.cpu_times()[:2])
@@ -321,10 +323,10 @@ async def measure(store: str, minutes: float, log: str, cache: str, each: bool, 
             used = (sum(process.cpu_times()[:2]) - before) / minutes / 60
             got, burnt = await asyncio.to_thread(into.get)
             attackers.join()
-            await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
-            burner = context.Process(target=burn, args=(burnt, max(20.0, 6 * minutes)))
+            await quiet.at_rate(targets, rate, alone)
+            burner = context.Process(target=burn, args=(burnt, alone))
             burner.start()
-            await beside.at_rate(targets, rate, max(20.0, 6 * minutes))
+            await beside.at_rate(targets, rate, alone)
             burner.join()
             turns[" ".join(kinds)] = honest, beside, used, burnt, got
         watching.cancel()
