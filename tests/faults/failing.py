@@ -206,13 +206,8 @@ def failing_jobs() -> list[Job]:
         "recommend": (one, other), "keywords of": ("--page", one),
     }  # fmt: skip
     asking = [
-        Job(
-            name,
-            lambda place, words=(name.split()[0], *words): command(*words, "-i", store(place)),
-            look,
-            names_in,
-        )
-        for name, words in asked.items()
+        Job(name, lambda place, words=words: command(*words, "-i", store(place)), look, names_in)
+        for name, words in ((name, (name.split()[0], *more)) for name, more in asked.items())
     ]
     answers = [
         Job(

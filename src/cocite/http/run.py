@@ -103,7 +103,10 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
-        await run_in_thread(partial(service.warming(), service.web))
+        try:
+            await run_in_thread(partial(service.warming(), service.web))
+        except Exception as error:  # who asks first waits longer
+            self.log.write("not warmed up", "warning", why=str(error) or type(error).__name__)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)
