@@ -50,7 +50,7 @@ def versions(root: Path = ROOT) -> dict[str, str]:
 
 
 def digest_of(image: str) -> str:
-    """The digest that an image's name stands for now; empty if it can't be found out here."""
+    """The digest of an image now, by its name; empty if it can't be found out here."""
     try:
         said = subprocess.run([*FIND_DIGEST, image], capture_output=True, text=True, timeout=DIGEST_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
