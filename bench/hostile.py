@@ -11,6 +11,9 @@ HEAD and pipelined requests. Every kind of client has an address of its own (127
 are another process, of a lower priority, since in practice they are other machines. What they take
 from the server's cores shows beside a burner: a process that uses as much processor time and never talks to the
 server. Give it the whole machine.
+
+Memory is reported apart: anonymous (what the server itself allocates), mapped (files, which the system may drop at any
+time), and the cache, which may fill up to its limit.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import psutil
@@ -47,8 +50,10 @@ EXPENSIVE = ("walk(least=1e-6,restart=0.05)", "simrank(draws=200000)", "prank(pa
              "companion(parents=8000,window=200)")  # fmt: skip
 KINDS = ("greedy", "huge", "heads", "pipelined", "idle", "slow")
 TIMEOUT_SECONDS = 30.0
-SAMPLE_SECONDS = 5.0
+SAMPLE_SECONDS = 10.0
+MAX_SAMPLES_SHOWN = 30
 HOSTILE_NICE = 19
+MIN_QUIET_SECONDS, MAX_QUIET_SECONDS = 20.0, 60.0
 
 
 @dataclass
@@ -221,21 +226,60 @@ def burn(cores: float, seconds: float) -> None:
             time.sleep(0.001)
 
 
+class Memory(NamedTuple):
+    """Memory of the server, in megabytes, as of a time after the start."""
+
+    seconds: float
+    anonymous: int
+    mapped: int
+    cache: int
+
+
+async def sample(port: int, process: psutil.Process, began: float) -> Memory:
+    """The memory of the server now (Linux)."""
+    lines = (Path("/proc") / str(process.pid) / "status").read_text().splitlines()
+    of = {
+        name: int(value.split()[0]) >> 10 for name, _, value in (each.partition(":") for each in lines) if "Rss" in name
+    }
+    cache = 0
+    with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            reader, writer = await Client(port, HONEST).connect()
+            writer.write(b"GET /metrics HTTP/1.0\r\nhost: localhost\r\n\r\n")
+            found = (await reader.read()).partition(b"\ncocite_cache_bytes ")[2].partition(b"\n")[0]
+            cache = int(float(found or 0)) >> 20
+            writer.close()
+    return Memory(round(time.perf_counter() - began, 1), of["RssAnon"], of["RssFile"], cache)
+
+
 @asynccontextmanager
-async def serving(store: str, log: str) -> AsyncIterator[tuple[int, psutil.Process]]:
+async def serving(store: str, log: str, cache: str) -> AsyncIterator[tuple[int, psutil.Process]]:
     """A server, from when it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with open(log, "wb") as errors:  # noqa: PTH123
-        command = [sys.executable, "-m", "cocite", "serve", "-i", store, "--port", str(port), "--quiet"]
+        command = [
+            sys.executable,
+            "-m",
+            "cocite",
+            "serve",
+            "-i",
+            store,
+            "--port",
+            str(port),
+            "--quiet",
+            "--cache",
+            cache,
+        ]
         process = subprocess.Popen(command, stderr=errors)
     try:
         client = Client(port, HONEST)
-        while not client.seen.statuses["200"]:
+        while process.poll() is None and not client.seen.statuses["200"]:
             await asyncio.sleep(0.5)
             await client.ask("/healthz")
-        yield port, psutil.Process(process.pid)
+        if process.poll() is None:
+            yield port, psutil.Process(process.pid)
         if process.poll() is not None:
             raise SystemExit(f"the server died: {process.returncode}; see {log}")
     finally:
@@ -243,7 +287,7 @@ async def serving(store: str, log: str) -> AsyncIterator[tuple[int, psutil.Proce
         process.wait()
 
 
-async def measure(store: str, minutes: float, log: str, each: bool, capacity: float) -> dict[str, object]:
+async def measure(store: str, minutes: float, log: str, cache: str, each: bool, capacity: float) -> dict[str, object]:
     """The whole trial."""
     web = Web(Path(store))
     pages = [page for page in range(web.graph.pages) if web.graph.in_degree[page] > 1]
@@ -252,21 +296,21 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
     del web
     targets = (f"/api/related?url={quote(url, safe='')}&k={k}" for k in range(10, 1000) for url in urls)
     context = multiprocessing.get_context("spawn")
-    async with serving(store, log) as (port, process):
+    async with serving(store, log, cache) as (port, process):
         await Client(port, HONEST).at_rate(targets, 20, 20)  # warm
         if not capacity:
             done, until = [Client(port, HONEST) for _ in range(8)], time.perf_counter() + 10
             await asyncio.gather(*(repeat(one, (("GET", t, b"") for t in targets), until) for one in done))
             capacity = sum(one.seen.statuses["200"] for one in done) / 10
-        rate, memory = max(2.0, HONEST_SHARE * capacity), list[int]()
+        rate, memory, began = max(2.0, HONEST_SHARE * capacity), list[Memory](), time.perf_counter()
 
         async def watch() -> None:
             while True:
-                memory.append(process.memory_info().rss >> 20)
+                memory.append(await sample(port, process, began))
                 await asyncio.sleep(SAMPLE_SECONDS)
 
-        quiet = Client(port, HONEST)
-        await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
+        quiet, alone = Client(port, HONEST), min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, 6 * minutes))
+        await quiet.at_rate(targets, rate, alone)
         watching, turns = asyncio.create_task(watch()), {}
         for kinds in [(kind,) for kind in KINDS] if each else [KINDS]:
             honest, beside, before = Client(port, HONEST), Client(port, HONEST), sum(process.cpu_times()[:2])
@@ -279,14 +323,14 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
             used = (sum(process.cpu_times()[:2]) - before) / minutes / 60
             got, burnt = await asyncio.to_thread(into.get)
             attackers.join()
-            await quiet.at_rate(targets, rate, max(20.0, 6 * minutes))
-            burner = context.Process(target=burn, args=(burnt, max(20.0, 6 * minutes)))
+            await quiet.at_rate(targets, rate, alone)
+            burner = context.Process(target=burn, args=(burnt, alone))
             burner.start()
-            await beside.at_rate(targets, rate, max(20.0, 6 * minutes))
+            await beside.at_rate(targets, rate, alone)
             burner.join()
             turns[" ".join(kinds)] = honest, beside, used, burnt, got
         watching.cancel()
-    third = len(memory) // 3
+    shown = memory[:: max(1, len(memory) // MAX_SAMPLES_SHOWN)]
     return {
         "capacity": round(capacity, 1), "honest_rate": round(rate, 1), "minutes": minutes,
         "load": [round(one, 1) for one in os.getloadavg()], "quiet": quiet.seen.row(),
@@ -300,7 +344,12 @@ async def measure(store: str, minutes: float, log: str, each: bool, capacity: fl
             }
             for kinds, (honest, beside, used, burnt, got) in turns.items()
         },
-        "memory_mb": {"first": memory[0], "after a third": memory[third], "last": memory[-1], "greatest": max(memory)},
+        "memory_mb": {
+            name: {"first": first, "last": last, "greatest": max(every)}
+            for name, every in zip(Memory._fields[1:], list(zip(*memory, strict=True))[1:], strict=True)
+            for first, last in [(every[0], every[-1])]
+        },
+        "memory_mb_over_time": [" ".join(map(str, each)) for each in shown],
     }  # fmt: skip
 
 
@@ -310,6 +359,12 @@ if __name__ == "__main__":
     parser.add_argument("--minutes", type=float, default=2.0, help="of each attack")
     parser.add_argument("--each", action="store_true", help="one kind of hostile client at a time")
     parser.add_argument("--capacity", type=float, default=0.0, help="questions a second; measured, if not given")
+    parser.add_argument("--cache", default="256M", help="of the server; a small one is full soon")
     parser.add_argument("--log", default="hostile.log", help="the log of the server")
     given = parser.parse_args()
-    print(json.dumps(asyncio.run(measure(given.store, given.minutes, given.log, given.each, given.capacity)), indent=1))
+    print(
+        json.dumps(
+            asyncio.run(measure(given.store, given.minutes, given.log, given.cache, given.each, given.capacity)),
+            indent=1,
+        )
+    )

@@ -10,14 +10,17 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 from cocite import __version__
 
 ROOT = Path(__file__).parents[1]
 PLACEHOLDER = ".example/"
-PINNED = re.compile(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", re.MULTILINE)
-BASE_DIGEST = "docker buildx imagetools inspect python:3.13-slim --format '{{.Manifest.Digest}}'"
+BASE, PINNED = (re.compile(rf"^ARG BASE=([^\s@]+){rest}$", re.MULTILINE) for rest in (r"\S*", "@sha256:[0-9a-f]{64}"))
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+FIND_DIGEST = ("docker", "buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}")
+DIGEST_SECONDS = 60
 STEPS = (
     [sys.executable, "docs/reference.py", "docs"],
     [sys.executable, "-m", "docs.explanation.worked"],
@@ -46,6 +49,25 @@ def versions(root: Path = ROOT) -> dict[str, str]:
     return found
 
 
+def digest_of(image: str) -> str:
+    """The digest of an image now, by its name; empty if it can't be found out here."""
+    try:
+        said = subprocess.run([*FIND_DIGEST, image], capture_output=True, text=True, timeout=DIGEST_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = said.stdout.strip()
+    return found if said.returncode == 0 and DIGEST.fullmatch(found) else ""
+
+
+def pin_base(dockerfile: Path, digest_of: Callable[[str], str] = digest_of) -> None:
+    """Write the digest of today's base image into a Dockerfile; one of earlier stays if that can't be found out."""
+    text = dockerfile.read_text("utf-8")
+    named = BASE.search(text)
+    if named and (digest := digest_of(named[1])):
+        line = f"ARG BASE={named[1]}@{digest}"
+        dockerfile.write_text(f"{text[: named.start()]}{line}{text[named.end() :]}", "utf-8")
+
+
 def open_points() -> list[str]:
     """What a person has to do before this version can be published."""
     first = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
@@ -55,7 +77,7 @@ def open_points() -> list[str]:
     if title.split(" ")[0] != __version__ or "unreleased" in title:
         found.append(f"CHANGELOG.md begins with {title!r}: give it the version {__version__} and a date")
     if not PINNED.search((ROOT / "deploy" / "Dockerfile").read_text("utf-8")):
-        found.append(f"deploy/Dockerfile: the base image has no digest; {BASE_DIGEST} prints it: ARG BASE=NAME@DIGEST")
+        found.append("deploy/Dockerfile: the base image has no digest; run this where Docker has a network")
     if any(PLACEHOLDER in url for url in urls.values()):
         found.append("pyproject.toml: project.urls are placeholders; put the project's real addresses there")
     if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout:
@@ -71,6 +93,7 @@ def main() -> None:
         if code := subprocess.run(step, cwd=ROOT, env=environment).returncode:
             raise SystemExit(code)
     print(*sorted(f"dist/{file.name}" for file in (ROOT / "dist").glob(f"cocite-*{__version__}*")), sep="\n")
+    pin_base(ROOT / "deploy" / "Dockerfile")
     if left := open_points():
         print("Before you publish:", *(f"- {each}" for each in left), sep="\n")
         raise SystemExit(1)

@@ -94,3 +94,17 @@ def test_a_thread_that_steps_aside_lets_others_go_first(monkeypatch: pytest.Monk
         thread.start()
         thread.join()
     assert slept == ["aside True"] * 2
+
+
+def test_a_thread_that_steps_aside_waits_for_the_others_but_not_for_long() -> None:
+    waited: list[float] = []
+
+    def work() -> None:
+        budget.step_aside(waited.append)
+        budget.spend()
+        budget.spend()  # it has stepped aside a moment ago
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert waited == [budget.MAX_ASIDE_SECONDS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -54,12 +55,35 @@ def test_a_base_image_without_a_digest_is_refused(tmp_path: Path, monkeypatch: p
     pinned = re.sub(r"^ARG BASE=.*", f"ARG BASE=python:3.13-slim@sha256:{'0' * 64}", text, flags=re.MULTILINE)
     assert release.PINNED.search(pinned)
     assert not release.PINNED.search(pinned.replace("@sha256:0", "@sha256:"))
-    assert release.BASE_DIGEST in (ROOT / "docs" / "release.md").read_text("utf-8")
     monkeypatch.setattr(release, "STEPS", ())
+    monkeypatch.setattr(release, "pin_base", lambda _: None)
     monkeypatch.setattr(release, "open_points", lambda: ["deploy/Dockerfile: the base image has no digest"])
     with pytest.raises(SystemExit) as refused:
         release.main()
     assert refused.value.code == 1
+
+
+def test_a_release_pins_the_base_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what Docker says, if it says anything; all else in the file stays as it is."""
+    file, text = tmp_path / "Dockerfile", (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    image = release.BASE.findall(text)[0]
+    docker = tmp_path / "docker"
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    def pinned(says: str, text: str) -> str:
+        docker.write_text(f"#!/bin/sh\n{says}\n")
+        docker.chmod(0o755)
+        file.write_text(text)
+        release.pin_base(file)
+        return file.read_text()
+
+    for number in (1, 2):  # another digest replaces an earlier one
+        digest = f"sha256:{str(number) * 64}"
+        text = pinned(f'test "$6" = {image} && echo {digest}', text)
+        assert f"ARG BASE={image}@{digest}\n" in text and release.PINNED.search(text)
+    for says in ("exit 1", "echo no digest", f"echo sha256:{'3' * 64}; exit 1"):
+        assert pinned(says, text) == text
+    assert pinned("echo sha256:" + "4" * 64, text).splitlines()[4:] == text.splitlines()[4:]
 
 
 def pages_in(nav: object) -> list[str]:

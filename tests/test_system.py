@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import subprocess
 import sys
@@ -97,3 +98,15 @@ def test_every_new_folder_and_file_is_synced(tmp_path: Path, monkeypatch: pytest
     with system.replacing(tmp_path / "a" / "file", ".part") as unfinished:
         unfinished.write_text("new")
     assert synced[2:] == ["a/.file.part", "a"]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries don't keep freed memory")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    """Also where something is kept behind it, as an answer in the cache is."""
+    program = (
+        "from cocite.system import limit_free_memory, release_free_memory, resident_bytes;"
+        "limit_free_memory(); kept = [bytes(4000) for _ in range(20_000)]; kept[:-1] = [];"
+        "before = resident_bytes(); release_free_memory(); print(before - resident_bytes())"
+    )
+    freed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert int(freed) > 50_000_000

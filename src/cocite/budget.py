@@ -7,7 +7,7 @@ then says what has really happened.
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -22,13 +22,17 @@ NO_LIMIT: NDArray[np.int64] = np.array([0, NOT_LIMITED], np.int64)
 Budget = NDArray[np.int64]
 LINKS_PER_SECOND = 2_000_000
 """Links that a question may read for each second of its time limit; a walk reads 1 to 5 million a second."""
-STEP_ASIDE_EVERY_SECONDS, STEP_ASIDE_SECONDS = 0.002, 0.0001
-"""How often a thread lets others go first, and how long it sleeps."""
+STEP_ASIDE_EVERY_SECONDS, STEP_ASIDE_SECONDS, MAX_ASIDE_SECONDS = 0.002, 0.0001, 0.006
+"""How often a thread lets others go first, how long it sleeps at least, and how long it waits for them at most.
+
+A short question takes 3 to 5 ms. If there is always one, a thread that steps aside still works for a quarter of the
+time.
+"""
 
 
 class _Own(threading.local):
     budget: Budget = NO_LIMIT
-    steps_aside = False
+    wait_for_others: Callable[[float], object] | None = None  # wait until they have ended, for some seconds at most
     again = 0.0  # when it steps aside again
 
 
@@ -60,13 +64,14 @@ def limited(budget: Budget) -> Iterator[None]:
         _own.budget = before
 
 
-def step_aside() -> None:
+def step_aside(wait_for_others: Callable[[float], object] = lambda _: None) -> None:
     """From now on, let other threads of this process go first where this thread calls `spend`.
 
     A thread that calls NumPy in a loop gives the interpreter away and takes it back before another thread has woken up.
     The other one then waits for 30 to 50 ms: it asks for the interpreter only after an interval without such a chance.
+    Two threads that take turns are each half as fast, so this one also waits until the others have ended.
     """
-    _own.steps_aside = True
+    _own.wait_for_others = wait_for_others
 
 
 def cancel(budget: Budget) -> None:
@@ -77,8 +82,9 @@ def cancel(budget: Budget) -> None:
 def spend(links: float = 0) -> None:
     """Take work that no kernel counts from the budget, at least as a place to stop. Raises TooMuchWork."""
     budget = _own.budget
-    if _own.steps_aside and time.monotonic() > _own.again:
+    if _own.wait_for_others is not None and time.monotonic() > _own.again:
         time.sleep(STEP_ASIDE_SECONDS)
+        _own.wait_for_others(MAX_ASIDE_SECONDS)
         _own.again = time.monotonic() + STEP_ASIDE_EVERY_SECONDS
     if budget[STATE] == LIMITED:
         budget[LEFT] -= int(links)

@@ -49,6 +49,14 @@ class TooMuchWork(CociteError):
     """A question takes more work than its budget, or was cancelled."""
 
 
+class TooSoon(CociteError):
+    """What the question needs was made too often lately: the same can be asked later."""
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 def os_message(error: OSError) -> str:
     """An error of the operating system, with advice."""
     where = f"{error.filename}: " if error.filename else ""

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from cocite.errors import BadStore, CociteError
+from cocite.graph.changes.dates import BUILD_TIME
 from cocite.graph.changes.layers import Layer
 from cocite.graph.side import FOLDER, faults_of_sides, files_of_sides
 from cocite.related import ranks
@@ -51,6 +52,8 @@ def stamp_of(store: Path, pointer: bytes) -> str:
 
 class Snapshot(Web):
     """A store opened to answer questions: whatever takes long is built before, or missing."""
+
+    _build_time = BUILD_TIME
 
     def __init__(self, path: Path) -> None:
         self._pointer = pointer_of(path)

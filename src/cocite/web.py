@@ -19,6 +19,7 @@ from cocite.graph.store import Graph
 from cocite.pages.stop_lists import stop_addresses
 
 if TYPE_CHECKING:
+    from cocite.graph.changes.dates import BuildTime
     from cocite.graph.clicks import Clicks
     from cocite.related.ranks import Ranked
     from cocite.words.keywords import KeywordIndex
@@ -34,6 +35,8 @@ _dates_lock = threading.Lock()
 
 class Web:
     """A store opened for questions."""
+
+    _build_time: BuildTime | None = None  # for building dates in the past; None: any
 
     def __init__(self, store: str | Path | Graph) -> None:
         self.graph = store if isinstance(store, Graph) else Graph(store)
@@ -66,7 +69,7 @@ class Web:
             return self
         with _dates_lock:
             found = self._dates.pop(index, None)
-        found = found or self._of(graph_of_day(history, index, self.progress))
+        found = found or self._of(graph_of_day(history, index, self.progress, self._build_time))
         with _dates_lock:
             self._dates[index] = found
             while len(self._dates) > MAX_OPEN_DATES:

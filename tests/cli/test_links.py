@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cocite.errors import BadStore
 from cocite.graph.store import Graph
 from cocite.operations.store.links import citation, parents
 from cocite.results import known
@@ -87,6 +88,13 @@ def test_json_has_everything_that_is_kept_of_a_link(place: Path) -> None:
     }]  # fmt: skip
     cited = json.loads(run("links", NEWS, "-i", place / "web.cocite", "--json").out)["cited_by"][0]
     assert (cited["context"], cited["weight"], cited["rel"]) == ("good, daily", 0.1, ["ugc"])
+
+
+def test_a_parent_that_does_not_link_to_the_page_is_damage(store: Path) -> None:
+    graph = Graph(store)
+    for parent in (LIST, LONELY):
+        with pytest.raises(BadStore, match="damaged"):
+            citation(graph, graph.find(OTHER if parent == LONELY else parent), graph.find(parent))
 
 
 def test_an_alias_leads_to_its_page(store: Path) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 import cocite
 from tests.faults.dying import WRONG, command, finished, fork, in_child
 from tests.faults.jobs import Job, free_port, jobs, lines_of, names_in, names_out, rows_of, trial, wait_for
-from tests.faults.model import look, store
+from tests.faults.model import look, store, word
 from tests.faults.power import reachable
 from tests.fuzz.seeds import FILES
 
@@ -199,13 +199,16 @@ def failing_jobs() -> list[Job]:
         Job(f"build of {name}", lambda place, file=file: build_of(place, file.name, file.examples[0]), look, names_in)
         for name, file in FILES.items()
     ]
+    one, other = "https://site1.example/", "https://site2.example/"
+    asked: dict[str, tuple[str, ...]] = {
+        "related": (one,), "hubs": (one,), "info": (), "links": (one,), "communities": ("site1.example",),
+        "compare": ("site1.example",), "search for": (word(1),), "similarity": (one, other),
+        "recommend": (one, other), "keywords of": ("--page", one),
+    }  # fmt: skip
     asking = [
-        Job(words[0], lambda place, words=words: command(*words, "-i", store(place)), look, names_in)
-        for words in (
-            ("related", "https://site1.example/"), ("hubs", "https://site1.example/"), ("info",),
-            ("links", "https://site1.example/"), ("communities", "site1.example"), ("compare", "site1.example"),
-        )
-    ]  # fmt: skip
+        Job(name, lambda place, words=words: command(*words, "-i", store(place)), look, names_in)
+        for name, words in ((name, (name.split()[0], *more)) for name, more in asked.items())
+    ]
     answers = [
         Job(
             "batch",

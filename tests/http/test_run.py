@@ -35,11 +35,13 @@ ROBIN = "https://robin.example/"
 class Process:
     """A server that runs by itself."""
 
+    program = "from cocite.cli import main; main()"
+
     def __init__(self, store: Path, log: IO[bytes], *options: str) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.address = f"http://127.0.0.1:{probe.getsockname()[1]}"
-        command = [sys.executable, "-c", "from cocite.cli import main; main()", "serve", "-i", str(store)]
+        command = [sys.executable, "-c", self.program, "serve", "-i", str(store)]
         port = self.address.rpartition(":")[2]
         self.process = subprocess.Popen([*command, "--port", port, *options], stderr=log, stdout=log)
 
@@ -110,6 +112,17 @@ def test_it_serves_switches_generations_and_ends(own: Path, place: Path) -> None
     assert events[0] == "serving" and events[-1] == "stopped"
     assert "reloaded" in events
     assert events.count("request") >= 4
+
+
+def test_it_serves_though_the_first_question_fails(own: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail = "from cocite.http import service; service.first_questions = lambda web: 1 / 0"
+    monkeypatch.setattr(Process, "program", f"{fail}; {Process.program}")
+    with serving(own, place) as (server, log):
+        assert server.get(f"/api/related?url={ROBIN}&method=cocitation")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(20) == 0
+    [failed] = [line for line in lines(log) if line["event"] == "not warmed up"]
+    assert failed["level"] == "warning" and "zero" in failed["why"]
 
 
 @long

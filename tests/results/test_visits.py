@@ -66,6 +66,7 @@ def test_a_file_with_a_wrong_weight(tmp_path: Path, weight: str) -> None:
         (b"a.example\t1\t2026-05-17\t-5\n", r"line 1 of .*: a dwell time must be a number of seconds"),
         (b"url,date\n,2026-05-17\n", r"line 2 of .* has no url"),
         (b'{"url": "a.example"\n', "is not valid JSON"),
+        (b'{"url": ' + b"[" * 100_000, "is not valid JSON"),
         (b"url,date\n", "contains no address"),
         (b"url,date\na.example,9999-99-99\n", r"line 2 of .*: a date must be such as"),
         (b"[]", "contains no address"),

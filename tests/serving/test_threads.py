@@ -12,6 +12,7 @@ import time
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
+from cocite import budget
 from cocite.serving import threads as module
 from cocite.serving.threads import MAX_REFUSALS, RefusedRequest, WorkQueue, run_in_thread
 
@@ -45,6 +46,34 @@ def test_threads_may_have_a_lower_priority() -> None:
         return [priority - os.getpriority(os.PRIO_PROCESS, 0) for priority in found]
 
     assert asyncio.run(work()) == [0, 3]
+
+
+def test_slow_threads_wait_for_the_quick_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow question that steps aside goes on when the quick ones have ended."""
+    monkeypatch.setattr(budget, "MAX_ASIDE_SECONDS", 20.0)
+
+    async def work() -> list[str]:
+        done, spending = list[str](), threading.Event()
+        quick = WorkQueue("quick", 1, 9)
+        slow = WorkQueue("slow", 1, 9, nice=1, first=quick)
+
+        def short() -> None:
+            spending.wait(20.0)
+            time.sleep(0.05)
+            done.append("quick")
+
+        def long() -> None:
+            spending.set()
+            budget.spend()
+            done.append("slow")
+
+        await asyncio.gather(quick.run(short, 30.0), slow.run(long, 30.0))
+        await slow.run(budget.spend, 30.0)  # nobody to wait for
+        quick.close()
+        slow.close()
+        return done
+
+    assert asyncio.run(work()) == ["quick", "slow"]
 
 
 def test_in_order_of_arrival() -> None:

@@ -178,3 +178,17 @@ def test_half_a_surrogate_pair_in_an_abstract_is_replaced(tmp_path: Path) -> Non
     path.write_text(json.dumps({**work(1, [2]), "abstract_inverted_index": json.dumps({"a\ud800b": [0]})}))
     _, page = read(path, ReadReport())
     assert page["text"] == "a\ufffdb"
+
+
+def test_values_of_a_parquet_file_that_python_cannot_have(tmp_path: Path) -> None:
+    """Parquet readers don't check that texts are UTF-8, and years may have five digits."""
+    title = pa.array([b"Work 1", b"\xb0"], pa.binary()).view(pa.string())
+    cited = pa.ListArray.from_arrays([0, 1, 3], pa.array([b"x", b"\xff", b"y"], pa.binary()).view(pa.string()))
+    far = pa.array([0, 10**7], pa.int32()).view(pa.date32())
+    columns = {"id": pa.array(["W1", "W2"]), "title": title, "referenced_works": cited, "publication_date": far}
+    pq.write_table(pa.table(columns), tmp_path / "works.parquet")
+    report = ReadReport()
+    assert [(page["url"][21:], page["title"]) for page in read(tmp_path / "works.parquet", report)] == [
+        ("W1", "Work 1"), ("W2", ""),
+    ]  # fmt: skip
+    assert report.skipped["value that can't be read"] == 3

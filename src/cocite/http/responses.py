@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cocite import errors
-from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
+from cocite.errors import BadStore, CociteError, TooSoon, UnknownPage, UnknownWord
 from cocite.serving.threads import RefusedRequest
 
 JSON, HTML, PLAIN_TEXT = b"application/json", b"text/html; charset=utf-8", b"text/plain; charset=utf-8"
@@ -87,6 +87,7 @@ ERRORS: dict[type[CociteError], tuple[int, str]] = {
     errors.UnknownMethod: (422, "See /api/methods for all methods"),
     errors.BadParameter: (422, "See /docs for the parameters of each route"),
     errors.TooMuchWork: (422, "Ask about fewer pages, or give smaller parameters"),
+    TooSoon: (503, "Ask about another date, or wait"),
     errors.BadSource: (422, "Send one page record as a JSON object; /docs shows one"),
     BadStore: (503, "Try again later; the log of the server says more"),
 }
@@ -120,6 +121,8 @@ def reply_to(error: CociteError | RefusedRequest) -> Reply:
     if kind is BadStore:
         message = "This server can't answer that from its store now"
         return error_reply(status, "BadStore", message, hint, ((b"retry-after", b"30"),))
+    if isinstance(error, TooSoon):
+        return error_reply(status, kind.__name__, str(error), hint, ((b"retry-after", b"%d" % error.seconds),))
     more: dict[str, Any] = {"nearest": list(error.nearest)} if isinstance(error, UnknownPage | UnknownWord) else {}
     return error_reply(status, kind.__name__, str(error), hint, **more)
 

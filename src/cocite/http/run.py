@@ -29,6 +29,7 @@ from cocite.log import Log
 from cocite.serving.connections import IDLE_SECONDS, Connections, Door, allowed_connections
 from cocite.serving.mapped import survive_lost_files
 from cocite.serving.threads import compiling, run_in_thread
+from cocite.system import limit_free_memory, release_free_memory
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
@@ -39,6 +40,8 @@ THREAD_SWITCH_SECONDS = 0.0002
 LOG_FLUSH_SECONDS = 0.25
 WARM_UP_SECONDS = 0.5
 """Time for loading kernels before a small store is served. If they have to be compiled, it is served meanwhile."""
+RELEASE_MEMORY_SECONDS = 20.0
+"""Memory that questions have freed goes back to the system this often: it takes 10 ms of a thread for 500 MB."""
 RELOAD = getattr(signal, "SIGHUP", None)
 """Windows hasn't it; the server looks for a new store every few seconds anyway."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, *((RELOAD,) if RELOAD else ()))
@@ -103,21 +106,29 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
-        warming = asyncio.ensure_future(run_in_thread(partial(service.warming(), service.web)))
-        # Workload links needn't wait until kernels are compiled for them.
+        warming = asyncio.create_task(self._warm_up(service))
+        # A small store needn't wait until kernels are compiled for it.
         await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if service.web.graph.items <= SMALL_ITEMS else None)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
         self.log.write("serving", store=str(graph.path), pages=len(graph), links=len(graph.links), pid=os.getpid())
-        tasks = [asyncio.create_task(each) for each in (self._housekeeping(service), self._watch_store(service))]
+        forever = self._housekeeping(service), self._watch_store(service), self._release_memory()
+        tasks = [asyncio.create_task(each) for each in forever]
         yield
         for task in tasks:
             task.cancel()
         service.close()
         self.log.flush()
         self.log.write("stopped", seconds=round(time.monotonic() - began, 1))
+
+    async def _warm_up(self, service: Service) -> None:
+        """Ask the first questions, which load or compile kernels."""
+        try:
+            await run_in_thread(partial(service.warming(), service.web))
+        except Exception as error:  # who asks first waits longer
+            self.log.write("not warmed up", "warning", why=str(error) or type(error).__name__)
 
     async def _watch_store(self, service: Service) -> None:
         """Build what the store lacks, then watch it."""
@@ -136,6 +147,12 @@ class Server(uvicorn.Server):
             self.log.flush()
             service.measure()
 
+    async def _release_memory(self) -> None:
+        """Give free memory back to the system now and then. Cached answers lie among what questions have freed."""
+        while True:
+            await asyncio.sleep(RELEASE_MEMORY_SECONDS)
+            await run_in_thread(release_free_memory)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End when everything is answered. uvicorn would raise the signal again."""
         await super().shutdown(sockets)
@@ -151,6 +168,7 @@ class Server(uvicorn.Server):
 def serve_alone(settings: Settings, listening: Sequence[socket.socket], shared: SharedCounters, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    limit_free_memory()
     if RELOAD:
         signal.signal(RELOAD, signal.SIG_IGN)  # it would end the process before there is a store to check
     server = Server(settings, shared, worker)

@@ -79,7 +79,7 @@ class Service:
         self.cache = Cache(settings.cache)
         threads, waiting = settings.max_threads, settings.max_waiting
         self.quick = WorkQueue("quick", threads, waiting)
-        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4), SLOW_NICE)
+        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4), SLOW_NICE, first=self.quick)
         self._pending: dict[bytes, Pending] = {}
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self._renewed: list[Renewed] = []  # answers of the next snapshot

@@ -168,7 +168,7 @@ def _from_json(text: str, lines: Iterable[tuple[int, str]], path: Path) -> Itera
             records = list(enumerate(json.loads(text), 1))
         else:
             records = [(number, json.loads(line)) for number, line in lines]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadParameter(f"{path} is not valid JSON ({error}): give records with a url, one per line") from error
     for number, record in records:
         given = {"url": record} if isinstance(record, str) else record

@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
 from queue import SimpleQueue
-from threading import Thread, get_native_id
+from threading import Event, Thread, get_native_id
 from typing import Any, TypeVar
 
 from numba.core import event
@@ -111,8 +111,9 @@ class ThreadJob:
 class WorkQueue:
     """Threads and the queue before them. Only the event loop uses it."""
 
-    def __init__(self, name: str, threads: int, queue: int, nice: int = 0) -> None:
-        """Threads with a positive `nice` let others go first: to the interpreter and, on Linux, to the processors."""
+    def __init__(self, name: str, threads: int, queue: int, nice: int = 0, first: "WorkQueue | None" = None) -> None:
+        """Threads with a positive `nice` let others go first: to the processors (on Linux) and to the interpreter,
+        there those of the queue `first`."""
         self.threads, self.queue = threads, queue
         self.running = 0
         self.seconds = 0.005  # mean time of a question
@@ -123,8 +124,11 @@ class WorkQueue:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         self._jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
+        self._idle = Event()  # no thread works
+        self._idle.set()
+        wait = (lambda _: None) if first is None else first._idle.wait
         for number in range(threads):
-            Thread(target=_do_jobs, args=(self._jobs, nice), name=f"cocite-{name}-{number}", daemon=True).start()
+            Thread(target=_do_jobs, args=(self._jobs, nice, wait), name=f"cocite-{name}-{number}", daemon=True).start()
 
     @property
     def waiting(self) -> int:
@@ -201,6 +205,7 @@ class WorkQueue:
         """Start waiting questions, in turn; check again when the running ones have worked for a while."""
         while self._waiting and self._may_start():
             self.running += 1
+            self._idle.clear()
             self._latest = time.monotonic()
             job = self._next()
             self._waiting.remove(job)
@@ -236,6 +241,8 @@ class WorkQueue:
                 del self._used[client]
         self.seconds += NEWEST_WEIGHT * (seconds - self.seconds)
         self._start_waiting()
+        if not self.running:
+            self._idle.set()
 
     def close(self) -> None:
         """Start nothing any more."""
@@ -266,9 +273,9 @@ def stopping() -> RefusedRequest:
     return RefusedRequest(503, "Stopping", "This server is shutting down", "Try again in a moment", 1)
 
 
-def _do_jobs(jobs: SimpleQueue[ThreadJob | None], nice: int) -> None:
+def _do_jobs(jobs: SimpleQueue[ThreadJob | None], nice: int, wait_for_others: Callable[[float], object]) -> None:
     if nice:
-        step_aside()
+        step_aside(wait_for_others)
     if nice and sys.platform == "linux":  # elsewhere a priority belongs to a process, and a thread has no number of one
         os.setpriority(os.PRIO_PROCESS, get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + nice)
     while (job := jobs.get()) is not None:

@@ -120,3 +120,26 @@ def row_groups(
                 _idle.append(worker)
             else:
                 worker.end()
+
+
+def rows_of(batch: pa.RecordBatch, report: ReadReport) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a batch. A value that Python can't have is None, and counted: text that isn't UTF-8, a date of
+    the year 12,000."""
+    columns = [_values_of(column, name, report) for name, column in zip(batch.schema.names, batch.columns, strict=True)]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(batch.schema.names, values, strict=True))
+
+
+def _values_of(column: pa.Array, name: str, report: ReadReport) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError, pa.ArrowException):
+        pass
+    values = []
+    for item in column:
+        try:
+            values.append(item.as_py())
+        except (ValueError, OverflowError, pa.ArrowException) as error:
+            report.skip("value that can't be read", f"{name}: {error}"[:100])
+            values.append(None)
+    return values

@@ -120,6 +120,7 @@ class Likeness:
         alone, pages = Rows(np.arange(len(others) + 1), others), np.arange(len(others), dtype=np.uint32)
         table = np.zeros((len(own), len(others)))
         for i in range(len(own)):
+            spend()
             word, space = own[i : i + 1], self._space(len(others), 1)
             best_matches.compare(word, self._known(word), self.unmet, alone, pages, np.zeros(0), space, table[i])
         best, value = table.argmax(axis=1), table.max(axis=1)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
+from cocite.kernels.related.independence import originals
 from cocite.kernels.related.likeness import SameNamePages
 from cocite.related.neighbourhood.likeness import COPIES, NO_NAMES, LikenessParams, alike_pages
 from cocite.related.neighbourhood.view import GraphView
@@ -66,6 +67,31 @@ def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
     assert {
         int(parent) for parent, weight in zip(around.parents.pages, around.weights, strict=True) if weight
     } == counted
+
+
+@given(
+    lists=st.lists(st.tuples(*[st.sampled_from([0, 0, 0, 1, 2])] * 6), min_size=2, max_size=40),
+    sites=st.integers(1, 3),
+    copies=st.sampled_from(["lists", "sections"]),
+)
+@examples(200)
+def test_many_sections_that_share_halves(lists: list[tuple[int, ...]], sites: int, copies: str) -> None:
+    """At each of six places a section has one of three links: many are the same, or the same but for one link."""
+    pages = []
+    for number, chosen in enumerate(lists):
+        links = [Link(f"https://o{at}-{one}.example/", block=0) for at, one in enumerate(chosen)]
+        url = f"https://site{number % sites}.example/{number}"
+        pages.append(Page(url, headings=["One"], links=[Link(U, block=0), *links]))
+    graph = Graph.from_records([*pages, Page("https://far.example/", links=[Link(U)])])
+    page, params = graph.find(U), LikenessParams(copies=copies)
+    seen = GraphView(graph, [page], params)
+    parents = alike_pages(seen, page, NO_NAMES, np.array([page], np.uint32), params).around.parents
+    found = originals(
+        parents, np.ones(len(parents.pages)), seen.counted._replace(copies=COPIES[copies]), graph.into.order
+    )
+    view = View(NaiveWeb.from_graph(graph), [], "site")
+    expected = view.originals(page, view.parents(page), 2000, copies == "sections")
+    assert dict(zip(parents.pages.tolist(), parents.pages[found].tolist(), strict=True)) == expected
 
 
 def test_a_list_with_a_same_name_page_counts_once_for_chance() -> None:

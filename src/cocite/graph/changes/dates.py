@@ -7,11 +7,14 @@ change of the store removes all. Where a store can't be written, the graph is bu
 
 import os
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from math import ceil
 from pathlib import Path
 
 from cocite.budget import NO_LIMIT, limited
-from cocite.errors import BadParameter, BadStore
+from cocite.errors import BadParameter, BadStore, TooSoon
 from cocite.graph.arrays import IN_MEMORY
 from cocite.graph.changes.history import CaptureHistory, history_of
 from cocite.graph.generation import DATES, Progress, digest, kept_dates, no_progress, remove_dates
@@ -20,7 +23,37 @@ from cocite.graph.store import Graph
 
 MAX_DATES = 8  # kept beside a store
 BUILD_BYTES = 1 << 30  # memory for building one, roughly
+FREE_SECONDS, BUILD_SHARE = 60.0, 0.2
+"""A server may spend this much time at once on building dates, and then this share of its time."""
 _one_at_a_time = threading.Lock()
+
+
+class BuildTime:
+    """The time that a server may spend on building dates: who asks for one more than are kept makes it build forever.
+
+    Dates that are open or kept cost none of it. Builds come one at a time.
+    """
+
+    def __init__(self, seconds: float = FREE_SECONDS, share: float = BUILD_SHARE) -> None:
+        self._most, self._share = seconds, share
+        self._left, self._as_of = seconds, time.monotonic()
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Build within this context; raises TooSoon if earlier builds took too long."""
+        began = time.monotonic()
+        self._left, self._as_of = min(self._most, self._left + self._share * (began - self._as_of)), began
+        if self._left <= 0:
+            after = max(1, ceil(-self._left / self._share))
+            raise TooSoon(f"Too many dates in the past were built lately; try again in {after} s", after)
+        try:
+            yield
+        finally:
+            self._left -= time.monotonic() - began
+
+
+BUILD_TIME = BuildTime()
+"""That of this process, for all stores and their generations."""
 
 
 def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
@@ -34,12 +67,14 @@ def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
     return history, history.day_index(seconds)
 
 
-def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_progress) -> Graph:
-    """The graph of the captures up to a day, by its index: opened if it is kept, else built."""
+def graph_of_day(
+    history: CaptureHistory, index: int, progress: Progress = no_progress, allowed: BuildTime | None = None
+) -> Graph:
+    """The graph of the captures up to a day, by its index: opened if it is kept, else built, which may be limited."""
     graph, folder = history.graph, history.graph.path / DATES
     path = folder / f"{graph.manifest['id']}-{history.dates[index - 1]}"
     if graph.path == IN_MEMORY:
-        return _build(history, index, None, progress)
+        return _build(history, index, None, progress, allowed)
     with suppress(BadStore):  # there is none, or it is removed meanwhile, or damaged: built anew
         return _opened(path)
     with _one_at_a_time:
@@ -49,7 +84,7 @@ def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_pr
                     return _opened(path)
                 folder.mkdir(exist_ok=True)
                 with suppress(BadStore):  # a change of the store removes it meanwhile, or it can't be built
-                    _build(history, index, path, progress)
+                    _build(history, index, path, progress, allowed)
                     others = [each for each in kept_dates(folder) if each != path]  # those not used for longest go
                     others.sort(key=lambda each: each.stat().st_mtime)
                     remove_dates(others[: max(0, len(others) - MAX_DATES + 1)])
@@ -57,7 +92,7 @@ def graph_of_day(history: CaptureHistory, index: int, progress: Progress = no_pr
         except (BadStore, OSError) as error:
             if os.access(graph.path, os.W_OK) and not isinstance(error, OSError):
                 raise
-        return _build(history, index, None, progress)
+        return _build(history, index, None, progress, allowed)
 
 
 def _opened(path: Path) -> Graph:
@@ -67,7 +102,9 @@ def _opened(path: Path) -> Graph:
     return graph
 
 
-def _build(history: CaptureHistory, index: int, path: Path | None, progress: Progress) -> Graph:
+def _build(
+    history: CaptureHistory, index: int, path: Path | None, progress: Progress, allowed: BuildTime | None
+) -> Graph:
     """Build the graph of a day, as a store at `path`, or in memory."""
     from cocite.graph.build.passes import BuildOptions, Past, build, build_in_memory
     from cocite.sources.records import ReadReport
@@ -76,7 +113,8 @@ def _build(history: CaptureHistory, index: int, path: Path | None, progress: Pro
     anchors, text = (bool(graph.manifest.get("options", {}).get(name, True)) for name in ("anchors", "text"))
     threads = 0 if path is None else 2
     options = BuildOptions(anchors, text, memory=BUILD_BYTES, platforms=_platforms(graph), threads=threads)
-    with limited(NO_LIMIT):  # whoever asks first pays with time, not with the budget of a question
+    within: AbstractContextManager[None] = nullcontext() if allowed is None else allowed.spent()
+    with within, limited(NO_LIMIT):  # whoever asks first pays with time, not with the budget of a question
         if path is None:
             return Graph(build_in_memory([], ReadReport(), options, past=past, removed=graph.removed))
         build([], path, ReadReport(), options, progress, remove=graph.removed, past=past)

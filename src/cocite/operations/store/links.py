@@ -177,7 +177,10 @@ def parents(graph: Graph, page: int, limit: int) -> list[int]:
 def citation(graph: Graph, page: int, parent: int, near: int = NEIGHBOUR_LINKS) -> Citation:
     """How a parent links to a page, with up to `near` links before and after it in the same section."""
     links, about, texts = graph.links_from(parent), _facts_of_links(graph, parent), graph.anchors(parent)
-    place = int((links.targets == page).argmax())
+    places = (links.targets == page).nonzero()[0]
+    if not len(places):
+        raise graph.damaged()
+    place = int(places[0])
     block = int(links.blocks[place])
     around = range(max(0, place - near), min(len(links.targets), place + near + 1))
     beside = [i for i in around if i != place and links.blocks[i] == block]

@@ -264,6 +264,7 @@ class LinkEvidence:
         self.view.check(state)
         found: list[list[Evidence]] = []
         for totals, by, to in zip(*(each.tolist() for each in findings), strict=True):
+            spend()
             together, originals, groups, common, linked, links, through, member = totals
             examples = [
                 kinds.Listing(

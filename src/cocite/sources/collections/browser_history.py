@@ -160,12 +160,16 @@ def _opened(uri: str, path: Path) -> Iterator[sqlite3.Connection]:
             database.execute("PRAGMA cell_size_check=ON")
             database.set_progress_handler(count, _STEPS_PER_LOOK)
             yield database
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:  # the second for messages of a damaged file
+    except (
+        sqlite3.Error,
+        UnicodeDecodeError,
+        OverflowError,
+        MemoryError,
+    ) as error:  # all but the first: a damaged file
         if budget[0] < 0:
             raise BadSource(f"{path.name} takes too long to read: it is damaged, or not from a browser") from error
-        raise BadSource(
-            f"Cannot read {path.name} ({error}): close the browser, copy the file, and try again"
-        ) from error
+        why = str(error) or "out of memory"
+        raise BadSource(f"Cannot read {path.name} ({why}): close the browser, copy the file, and try again") from error
 
 
 def _schema(database: sqlite3.Connection, path: Path) -> _Schema:

@@ -14,7 +14,7 @@ from cocite.sources.collections.link_list import MAX_TEXT, shortened
 from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines, json_value
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.page_records import first_record
-from cocite.sources.parquet import open_parquet, parquet_columns, row_groups
+from cocite.sources.parquet import open_parquet, parquet_columns, row_groups, rows_of
 from cocite.sources.records import Link, Page, ReadReport, expect_some
 
 MAX_WORDS = 20_000  # of an abstract
@@ -57,7 +57,7 @@ def _works(path: Path, report: ReadReport, text: bool) -> Iterable[Any]:
         with open_parquet(path) as table:
             names = [name for name in NAMES if name in table.schema_arrow.names and (text or "abstract" not in name)]
             for batch in row_groups(table, path, names, None, report):
-                yield from batch.to_pylist()
+                yield from rows_of(batch, report)
     elif _LIST.match(start):
         yield from json_items(path, report, "results")
     else:
