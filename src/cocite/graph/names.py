@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
-from cocite.graph.arrays import GONE, Arrays, rows_of
+from cocite.graph.arrays import GONE, Arrays, Keys, rows_of
 from cocite.graph.changes.layers import Layer, LayeredArrays
 from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
@@ -34,7 +34,6 @@ NO_PIECES: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)
 PYTHON_LOOK_UPS = 1000  # look-ups parsed in Python before compiling the loop pays, which is three times as fast
 CHUNK_PAGES = 1 << 14
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
-Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]  # the bytes of keys, and where each begins
 
 
 class Scratch(threading.local):
@@ -82,6 +81,12 @@ class NewNames:
         if length <= 0:
             raise self._arrays.damaged()
         return buffer[:length].tobytes()
+
+    def keys(self) -> Keys:
+        """The keys of all new pages, layer by layer. Raises ValueError for damaged names."""
+        parts = [read_keys(self._coded[layer.first], 0, layer.new) for layer in self._arrays.layers if layer.new]
+        sizes = [np.zeros(1, np.int64), *(np.diff(offsets) for _, offsets in parts)]
+        return np.concatenate([np.zeros(0, np.uint8), *(data for data, _ in parts)]), np.cumsum(np.concatenate(sizes))
 
     @cached_property
     def by_fingerprint(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -202,7 +207,12 @@ class PageNames:
     @cached_property
     def order(self) -> NDArray[np.uint64]:
         """The address keys of the pages that layers have added: kernels/codec/lists.py has those of others."""
-        return NONE_MOVED if self._new is None else self.arrays.order_of_new(self._new.key)  # type: ignore[attr-defined]
+        if self._new is None:
+            return NONE_MOVED
+        try:
+            return self.arrays.order_of_new(self._new.keys)  # type: ignore[attr-defined,no-any-return]
+        except ValueError as error:
+            raise self.arrays.damaged() from error
 
     def address_keys(self, pages: NDArray[Any]) -> NDArray[np.uint64]:
         """Numbers that order pages by address."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadStore
-from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays, find_in
+from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays, Keys, find_in
 from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
@@ -34,7 +34,7 @@ from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, digest, no_progress
 from cocite.graph.huffman import Code
 from cocite.graph.links import LinkRows
-from cocite.graph.names import Keys, codes_of, packed
+from cocite.graph.names import codes_of, packed
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
 from cocite.kernels.codec.attributes import pack_all

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph import generation
-from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, changed_small_arrays, read_only
+from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_small_arrays, distinct, read_only
 from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
+from cocite.kernels.codec.layer_rows import address_ranks, drop_rows, order_names
 from cocite.kernels.codec.lists import mark_moved, number_moved, place_moved
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
@@ -239,21 +240,15 @@ class LayeredArrays(Arrays):
 
     def _newest(self, keys: list[Pages], covered: list[Pages]) -> list[NDArray[np.bool_]]:
         """Which rows of each table, oldest first, no later one replaces: `covered` are the pages that layers decide."""
-        kept = []
-        for number, pages in enumerate(keys):
-            later = [each for each in covered[number:] if len(each)]
-            mask = np.ones(len(pages), np.bool_)
-            if later and len(pages):
-                gone = np.unique(np.concatenate(later))
-                at = np.minimum(np.searchsorted(pages, gone), len(pages) - 1)
-                if len(pages) > 4 * len(gone):  # few of many: look these up
-                    for low, page in zip(at.tolist(), gone.tolist(), strict=True):
-                        while low < len(pages) and pages[low] == page:
-                            mask[low], low = False, low + 1
-                else:
-                    mask = ~np.isin(pages, gone)
+        kept, gone = [], np.zeros(0, np.uint32)
+        for number in reversed(range(len(keys))):
+            if number < len(covered) and len(covered[number]):
+                gone = distinct(np.concatenate([gone, covered[number]]))
+            mask = np.ones(len(keys[number]), np.bool_)
+            if len(gone) and len(mask):
+                drop_rows(read_only(keys[number]), read_only(gone), mask)
             kept.append(mask)
-        return kept
+        return kept[::-1]
 
     def _merge(self, tables: list[PageTable], covered: list[Pages]) -> PageTable:
         """Rows of several tables by page; the newest that decides about a page has its rows."""
@@ -295,7 +290,7 @@ class LayeredArrays(Arrays):
             PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
             for each, place, count in zip(self.parts, places, counts, strict=True)
         ]
-        covered = [np.union1d(layer["in.page"], layer[f"{kind}.page"]) for layer in self.layers]
+        covered = [np.concatenate([layer["in.page"], layer[f"{kind}.page"]]) for layer in self.layers]
         merged = self._merge(tables, covered)
         self.setdefault(f"{kind}.page", read_only(merged.page))
         self.setdefault(f"{kind}.first", read_only(merged.columns[0].astype(np.uint64)))
@@ -319,26 +314,16 @@ class LayeredArrays(Arrays):
 
     # Texts and names
 
-    def order_of_new(self, key: Callable[[int], bytes]) -> NDArray[np.uint64]:
-        """The address keys of new pages: the pages of the base before each, then its rank among those at one place."""
+    def order_of_new(self, keys: Callable[[], Keys]) -> NDArray[np.uint64]:
+        """The address keys of new pages, by the pages of the base before each and by their keys."""
         before = np.concatenate([np.zeros(0, np.uint32), *(layer["name.before"] for layer in self.layers)])
         if len(before) != self.new:
             raise self.damaged()
-        order = np.argsort(before, kind="stable")
-        ordered = before[order]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(order) else np.zeros(0, np.int64)
-        stops = np.append(starts[1:], len(order))
-        for start, stop in zip(starts[stops - starts > 1].tolist(), stops[stops - starts > 1].tolist(), strict=True):
-            some = order[start:stop]
-            own = {self.layer_of(self.base.pages + int(at)).first: at for at in (some[0], some[-1])}
-            if len(own) > 1 or "states" in self.layer_of(self.base.pages + int(some[0])).manifest:  # of several commits
-                order[start:stop] = sorted(some.tolist(), key=lambda at: key(self.base.pages + at))
-        rank = np.arange(len(order)) - np.repeat(starts, stops - starts)
-        found = np.empty(len(order), np.uint64)
-        # A page of the base has its number + 1, << 32: a new one comes before the page whose number is `before`.
-        found[order] = (ordered.astype(np.uint64) << np.uint64(32)) + np.uint64(1 << 31) + rank.astype(np.uint64)
-        found.flags.writeable = False
-        return found
+        found, (data, offsets) = np.empty(self.new, np.uint64), keys()
+        if self.new:
+            before = read_only(before)
+            address_ranks(before, order_names(before, read_only(data), read_only(offsets)), found)
+        return read_only(found)
 
 
 def text_rows(column: str) -> str:
@@ -360,7 +345,7 @@ def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
 
 def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
     """The pages that some layers list in arrays such as `record.page`, ascending."""
-    return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
+    return distinct(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
 
 
 def check_lengths(layer: Layer, base: Arrays) -> list[str]:
