@@ -136,7 +136,7 @@ def test_a_layer_of_a_newer_format(store: Path) -> None:
     (store / f"{folder}-000009.layer").write_bytes(b"".join(map(bytes, parts)))
     line = f"{folder}-000009.layer {checksum}\n"
     (store / "CURRENT").write_text((store / "CURRENT").read_text().splitlines(True)[0] + line)
-    with pytest.raises(BadStore, match=r"has format 99, this cocite reads up to 3: upgrade"):
+    with pytest.raises(BadStore, match=r"has format 99, this cocite reads up to 4: upgrade"):
         Graph(store)
 
 

@@ -29,7 +29,7 @@ from cocite.errors import BadStore, LockedStore
 from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
-LAYER_FORMAT = 3
+LAYER_FORMAT = 4
 HISTORY_FORMAT = 4  # of a generation that keeps all captures
 PIECES_FORMAT = 5  # of one whose names are written in pieces
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")

@@ -37,6 +37,8 @@ PAGE_TABLES = {"alias": ("target",), "near": ("representative",), "repeat": ("ta
 ENTRY_POINTS = ("out.skip.bit", "out.skip.before", "out.skip.attribute"), ("out.long.target", "out.long.place")
 MAPPED = {"out.words", "in.words", "out.weight", "best.parent", "sample.parent", *ENTRY_POINTS[0], *ENTRY_POINTS[1]}
 """Arrays of a layer that are mapped as they are, so they begin at a page of memory."""
+ROWS_FORMAT = 4
+"""Of layers: from this on, a page whose in-list changed keeps its rows of chosen parents unless the layer has one."""
 MAX_KNOWN_LAYERS = 256  # whose manifests are kept
 Values = NDArray[Any]
 Pages = NDArray[np.uint32]
@@ -58,6 +60,12 @@ class Layer:
         if self.file is None or not values.nbytes:
             return FilePart(None, 0, values)
         return FilePart(self.file, int(self.manifest["arrays"][name]["offset"]), values)
+
+    def decides_parents(self, kind: str) -> Pages:
+        """The pages whose row of `best` or `sample` parents the layer decides."""
+        if int(self.manifest["format"]) >= ROWS_FORMAT:
+            return self[f"{kind}.page"]
+        return distinct(np.concatenate([self["in.page"], self[f"{kind}.page"]]))
 
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays, with the file, whose bytes are not those that were written."""
@@ -290,10 +298,11 @@ class LayeredArrays(Arrays):
             PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
             for each, place, count in zip(self.parts, places, counts, strict=True)
         ]
-        covered = [np.concatenate([layer["in.page"], layer[f"{kind}.page"]]) for layer in self.layers]
-        merged = self._merge(tables, covered)
-        self.setdefault(f"{kind}.page", read_only(merged.page))
-        self.setdefault(f"{kind}.first", read_only(merged.columns[0].astype(np.uint64)))
+        merged = self._merge(tables, [layer.decides_parents(kind) for layer in self.layers])
+        first = merged.columns[0].astype(np.uint64)
+        there = parents[first] != NONE if len(first) else np.zeros(0, np.bool_)
+        self.setdefault(f"{kind}.page", read_only(merged.page[there]))
+        self.setdefault(f"{kind}.first", read_only(first[there]))
         self.setdefault(f"{kind}.parent", read_only(parents))
         return self[f"{kind}.{part}"]
 

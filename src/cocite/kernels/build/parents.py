@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cocite.kernels.addresses.hashes import hash_long
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Place, bounds_of, decode_part, read_grown, sort_by_address
+from cocite.kernels.codec.lists import Place, address_key, bounds_of, decode_part, read_grown, sort_by_address
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import inline, kernel
 
@@ -182,12 +182,13 @@ def sample_parents(parents, child, fingerprints, seed, keep, out):
 
 
 @kernel
-def reordered(stored, pages, starts, changed, before, after, found):
+def reordered(stored, lists, pages, starts, changed, before, found):
     """Set found[i] if the stored best parents of pages[i] may be others, or in another order, or if it has none.
 
-    changed[starts[i] : starts[i + 1]] are parents of it whose in-degrees were `before` and are `after`: it matters if
-    one is stored, or now has enough for it.
+    `lists` are the links in. changed[starts[i] : starts[i + 1]] are parents of the page that are new, or whose
+    in-degrees were `before` others: it matters if one is stored, or now comes before the last one that is.
     """
+    after = lists.degree
     for i in range(len(pages)):
         row, end = row_of(stored, pages[i]), stored.size - 1
         found[i] = row < 0
@@ -197,9 +198,35 @@ def reordered(stored, pages, starts, changed, before, after, found):
         for k in range(starts[i], starts[i + 1]):
             if last >= len(before) or changed[k] >= len(after):
                 return np.int64(DAMAGED)
-            found[i] |= after[changed[k]] >= before[last]
+            degree, lowest = after[changed[k]], before[last]
+            if degree == lowest:
+                found[i] |= address_key(lists, changed[k]) <= address_key(lists, last)
+            found[i] |= degree > lowest
             for at in range(row, row + stored.size):
                 found[i] |= stored.parent[at] == changed[k]
+    return np.int64(len(pages))
+
+
+@kernel
+def resampled(stored, pages, starts, added, fingerprints, seed, found):
+    """Set found[i] if the stored sample of the parents of pages[i] changes, or if it has none.
+
+    added[starts[i] : starts[i + 1]] are its new parents: one matters if its hash is not above that of the last stored.
+    """
+    for i in range(len(pages)):
+        row, page = row_of(stored, pages[i]), np.int64(pages[i])
+        found[i] = row < 0
+        if row < 0:
+            continue
+        last = stored.parent[row + stored.size - 1]
+        if last >= len(fingerprints) or page >= len(fingerprints):
+            return np.int64(DAMAGED)
+        child_hash = hash_long(uint64(fingerprints[page]), uint64(seed))
+        highest = hash_long(uint64(fingerprints[last]), child_hash)
+        for k in range(starts[i], starts[i + 1]):
+            if added[k] >= len(fingerprints):
+                return np.int64(DAMAGED)
+            found[i] |= hash_long(uint64(fingerprints[added[k]]), child_hash) <= highest
     return np.int64(len(pages))
 
 

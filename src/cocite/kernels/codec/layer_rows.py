@@ -27,6 +27,36 @@ def drop_rows(pages, gone, kept):
             at += 1
 
 
+@kernel
+def merge_sources(pages, starts, sources, added, dropped, merged_starts, merged):
+    """The in-lists of some pages with links that came and without those that went. Returns how many links they have.
+
+    The lists of the first pages are there: `sources` from `starts`. `added` and `dropped` are (target << 32 | source).
+    """
+    came = went = done = np.int64(0)
+    for i in range(len(pages)):
+        merged_starts[i] = done
+        page = uint64(pages[i]) << uint64(32)
+        at, stop = (starts[i], starts[i + 1]) if i + 1 < len(starts) else (np.int64(0), np.int64(0))
+        while True:
+            more = came < len(added) and added[came] >> uint64(32) == page >> uint64(32)
+            if at == stop and not more:
+                break
+            if more and (at == stop or (added[came] & uint64(0xFFFFFFFF)) < sources[at]):
+                merged[done] = added[came] & uint64(0xFFFFFFFF)
+                came, done = came + 1, done + 1
+                continue
+            link = page | uint64(sources[at])
+            while went < len(dropped) and dropped[went] < link:
+                went += 1
+            if went == len(dropped) or dropped[went] != link:
+                merged[done] = sources[at]
+                done += 1
+            at += 1
+    merged_starts[len(pages)] = done
+    return done
+
+
 @inline
 def key_precedes(data, offsets, one, other):
     """Whether a key is less than another, byte by byte."""
