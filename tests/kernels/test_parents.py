@@ -80,7 +80,7 @@ def test_stored_parents_and_more_are_enough_to_choose_among(
     every = np.arange(N, dtype=np.uint32)
     assert parents.reordered(stored, lists_of(after), every, bounds, flat, degrees[0], found) == N
     for page, row, now in zip(pages.tolist(), old.tolist(), new.tolist(), strict=True):
-        assert found[page] or row == now
+        assert found[page] == (row != now)
     assert found[np.setdiff1d(np.arange(N), pages)].all()
     among.parents[:] = N
     assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == (-1 if len(pages) else 0)

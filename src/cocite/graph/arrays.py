@@ -147,6 +147,11 @@ class Arrays(dict[str, NDArray[Any]]):
         values = self[name]
         return values[first : first + count] if len(values) else np.zeros(count, values.dtype)
 
+    def of_pages(self, name: str, pages: NDArray[Any]) -> NDArray[Any]:
+        """The values of some pages, 0 where the store has none."""
+        values = self[name]
+        return values[pages] if len(values) else np.zeros(len(pages), values.dtype)
+
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays whose bytes are not those that were written."""
         return changed_arrays(self, self.manifest["arrays"], progress, pool)

@@ -46,19 +46,23 @@ class Scratch(threading.local):
 class LayeredRange:
     """Pages of neighbouring addresses in a store with layers: a range of the base, and new pages."""
 
-    def __init__(self, kinds: NDArray[np.uint8], base: range, new: list[int]) -> None:
-        self.base, self._kinds, self.new = base, kinds, [page for page in new if not kinds[page] & GONE]
+    def __init__(self, arrays: Arrays, base: range, new: NDArray[np.int64]) -> None:
+        self.base, self._arrays = base, arrays
+        self.new: list[int] = new[arrays.of_pages("page.kind", new) & GONE == 0].tolist()
         self._known = frozenset(self.new)
 
     def __contains__(self, page: int) -> bool:
         return page in self.base or page in self._known
 
     def __len__(self) -> int:
-        return len(self.new) + int((self._kinds[self.base.start : self.base.stop] & GONE == 0).sum())
+        return len(self.new) + int((self._kinds() & GONE == 0).sum())
 
     def __iter__(self) -> Iterator[int]:
-        yield from (page for page in self.base if not self._kinds[page] & GONE)
+        yield from (self.base.start + np.flatnonzero(self._kinds() & GONE == 0)).tolist()
         yield from self.new
+
+    def _kinds(self) -> NDArray[np.uint8]:
+        return self._arrays["page.kind"][self.base.start : self.base.stop]
 
 
 PageRange = range | LayeredRange
@@ -92,7 +96,7 @@ class NewNames:
     def by_fingerprint(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """The fingerprints of new pages, ascending, and their pages."""
         first = self._arrays.base.pages
-        own = self._arrays["fingerprint"][first:]
+        own = self._arrays.of_pages("fingerprint", np.arange(first, self._arrays.pages))
         order = np.argsort(own, kind="stable")
         return own[order], first + order
 
@@ -300,7 +304,7 @@ class PageNames:
         if self._new is None:
             return base
         first, last = (bisect_left(self._new_in_order, bound, key=self._new.key) for bound in (low, high))
-        return LayeredRange(self.arrays["page.kind"], base, self._new_in_order[first:last].tolist())
+        return LayeredRange(self.arrays, base, self._new_in_order[first:last])
 
     def pages_before(self, bound: bytes) -> int:
         """The number of pages of the base before a key, known or not."""

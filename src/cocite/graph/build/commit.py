@@ -54,6 +54,7 @@ class Change(NamedTuple):
     manifest: dict[str, Any]
     arrays: Columns
     left_out: dict[str, int]
+    graph: Graph  # the store as it is with it
 
 
 class TouchedWeb(NamedTuple):
@@ -91,10 +92,11 @@ class Commit:
             raise BadStore(f"no page would be left in {self.old.path}: delete the folder instead")
         added, lost = np.sort(turn(self.added)), distinct(self.dropped.astype(np.uint32))
         parents = ChangedParents((added >> np.uint64(32)).astype(np.uint32), added.astype(np.uint32), lost)
-        arrays |= derived_arrays(self.old, with_layer(self.old, manifest, arrays), arrays, parents)
+        graph = with_layer(self.old, manifest, arrays)
+        arrays |= derived_arrays(self.old, graph, arrays, parents)
         digests = "".join(f"{name}{digest(np.ascontiguousarray(arrays[name]).data)}" for name in sorted(arrays))
         manifest["id"] = digest((self.old.manifest["id"] + digests).encode())[:16]
-        return Change(manifest, arrays, web.left_out)
+        return Change(manifest, arrays, web.left_out, graph)
 
     # What of the store takes part
 
@@ -117,7 +119,7 @@ class Commit:
         self.rows = old.links.read_pages(self.taking_part)
         known: list[Any] = [self.taking_part, self.rows.links.targets, mentioned[mentioned >= 0], leads]
         self.known = distinct(np.concatenate(known).astype(np.int64))
-        self.known = self.known[old.array("page.kind")[self.known] & GONE == 0]
+        self.known = self.known[self._facts("page.kind", self.known) & GONE == 0]
         data, offsets = old.names.keys_of(self.known)
         tag_of, _ = names.tag_keys(data, offsets)
         tag_of[names.removed.among(data, offsets)] = 0
@@ -174,8 +176,7 @@ class Commit:
         self.spill.put(0, records, links, texts)
 
     def _facts(self, name: str, pages: Pages) -> NDArray[Any]:
-        values = self.old.array(name)
-        return values[pages] if len(values) else np.zeros(len(pages), values.dtype)
+        return self.old.arrays.of_pages(name, pages)
 
     def _small_web(self) -> TouchedWeb:
         """Run the passes of a build on what takes part."""
@@ -211,10 +212,10 @@ class Commit:
 
     def _compare(self, web: TouchedWeb) -> None:
         """Find the pages that changed, and how their links did."""
-        old, graph, none = self.old, web.graph, np.zeros(0, np.int64)
+        graph, none = web.graph, np.zeros(0, np.int64)
         known = web.number[~web.fresh]
         gone = np.zeros(len(web.number), np.bool_)
-        gone[~web.fresh] = old.array("page.kind")[known] & GONE > 0
+        gone[~web.fresh] = self._facts("page.kind", known) & GONE > 0
         taking_part = np.isin(web.number, self.taking_part)
         self.decided = np.flatnonzero(web.fresh | gone | taking_part)  # pages of the small web that decide
         self.decided = self.decided[np.argsort(web.number[self.decided])]
@@ -404,8 +405,9 @@ def put_names(
 ) -> None:
     """Enter the names of pages of a store, but for those whose tag is 0."""
     kept = tags != 0
-    spelling, some = old.array("name.spelling")[pages[kept]], pages[kept]
-    own = (old.array("page.kind")[some] & HAS_RECORD > 0) | is_alias[kept]
+    some = pages[kept]
+    spelling, kinds = (old.arrays.of_pages(fact, some) for fact in ("name.spelling", "page.kind"))
+    own = (kinds & HAS_RECORD > 0) | is_alias[kept]
     order = np.where(own, spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
     apart = zip(some.tolist(), (spelling == APART).tolist(), strict=True)
     shown = [old.address(page) if is_apart else None for page, is_apart in apart]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph import generation
-from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_small_arrays, distinct, read_only
+from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_small_arrays, distinct, find_in, read_only
 from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
 from cocite.kernels.codec.layer_rows import address_ranks, drop_rows, order_names
@@ -202,6 +202,19 @@ class LayeredArrays(Arrays):
             tables = [PageTable(each[name], ()) for each in self.parts]
             return self._merge(tables, [layer[text_rows(kind)] for layer in self.layers]).page.copy()
         return self.base[name].view()
+
+    def of_pages(self, name: str, pages: NDArray[Any]) -> NDArray[Any]:
+        """The values of some pages, without putting the array together: that takes a copy of all pages of memory."""
+        if name in self or name not in PAGE_FACTS:
+            return super().of_pages(name, pages)
+        wanted, own, values = pages.astype(np.uint32), self.base[name], np.zeros(len(pages), TYPE_OF[name])
+        old = wanted < len(own)
+        values[old] = own[wanted[old]]
+        for layer in self.layers:
+            at = find_in(layer["fact.page"], wanted)
+            decided = at >= 0
+            values[decided] = layer[name][at[decided]] if len(layer[name]) else 0
+        return values
 
     def layer_of(self, page: int) -> Layer:
         """The layer that added a page."""

@@ -181,29 +181,43 @@ def sample_parents(parents, child, fingerprints, seed, keep, out):
     return kept
 
 
+@inline
+def ranks_before(lists, one, other):
+    """Whether a parent comes before another: by in-degree, then by address."""
+    if lists.degree[one] != lists.degree[other]:
+        return lists.degree[one] > lists.degree[other]
+    return address_key(lists, one) < address_key(lists, other)
+
+
 @kernel
 def reordered(stored, lists, pages, starts, changed, before, found):
     """Set found[i] if the stored best parents of pages[i] may be others, or in another order, or if it has none.
 
     `lists` are the links in. changed[starts[i] : starts[i + 1]] are parents of the page that are new, or whose
-    in-degrees were `before` others: it matters if one is stored, or now comes before the last one that is.
+    in-degrees were `before` others. It matters if one is stored and no longer between its neighbours, if it isn't and
+    now comes before the last one that is, or if the last one fell: those behind it are unknown.
     """
-    after = lists.degree
     for i in range(len(pages)):
         row, end = row_of(stored, pages[i]), stored.size - 1
         found[i] = row < 0
         if row < 0:
             continue
-        last = stored.parent[row + end]
+        kept = stored.parent[row : row + stored.size]
+        if len(before) != len(lists.degree) or kept.max() >= len(before):
+            return np.int64(DAMAGED)
         for k in range(starts[i], starts[i + 1]):
-            if last >= len(before) or changed[k] >= len(after):
+            parent, place = changed[k], np.int64(-1)
+            if parent >= len(before):
                 return np.int64(DAMAGED)
-            degree, lowest = after[changed[k]], before[last]
-            if degree == lowest:
-                found[i] |= address_key(lists, changed[k]) <= address_key(lists, last)
-            found[i] |= degree > lowest
-            for at in range(row, row + stored.size):
-                found[i] |= stored.parent[at] == changed[k]
+            for at in range(stored.size):
+                if kept[at] == parent:
+                    place = np.int64(at)
+            if place < 0:
+                found[i] |= ranks_before(lists, parent, kept[end])
+            else:
+                found[i] |= place > 0 and ranks_before(lists, parent, kept[place - 1])
+                found[i] |= place < end and ranks_before(lists, kept[place + 1], parent)
+                found[i] |= place == end and lists.degree[parent] < before[parent]
     return np.int64(len(pages))
 
 
