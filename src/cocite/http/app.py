@@ -111,7 +111,8 @@ def make_app(service: Service) -> FastAPI:
 
         async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
             query_values(request.scope["query_string"], {})
-            async with spooled(request, WRITTEN_FILES[kind]) as (file, size):
+            file = writes.new_file(WRITTEN_FILES[kind])
+            async with spooled(request, file) as size:
                 counted = await run_in_thread(partial(count, file))
                 await writes.write(kind, str(file), size, request_id(request))
             return Reply(200, to_json(counted))

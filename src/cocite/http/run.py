@@ -100,6 +100,8 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
+        if service.writes is not None and service.settings.write_key:
+            service.writes.start()
         await run_in_thread(partial(service.warming(), service.web))
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(RELOAD or 0, service.watcher.check_now)

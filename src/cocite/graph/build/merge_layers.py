@@ -11,7 +11,7 @@ from cocite.graph.build.commit import Columns, columns_with_texts, encoded_lists
 from cocite.graph.build.commit_derived import entry_points
 from cocite.graph.build.spill import RECORD_TEXTS
 from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in, text_rows
-from cocite.graph.generation import MemoryWriter
+from cocite.graph.generation import MemoryWriter, merged_sources
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter, text_column
 
@@ -45,7 +45,7 @@ def merge(arrays: LayeredArrays, count: int) -> tuple[dict[str, Any], Columns]:
         "first": layers[0].first,
         "new": sum(layer.new for layer in layers),
         "states": states[:-1],
-        "sources": [source for layer in layers for source in layer.manifest["sources"]],
+        "sources": merged_sources(source for layer in layers for source in layer.manifest["sources"]),
         "arrays": {},
     }
     return manifest, {name: values for name, values in columns.items() if len(values)}
