@@ -30,7 +30,7 @@ from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
 from cocite.http.writer import StoreWriter
 from cocite.log import Log
-from cocite.serving.threads import RefusedRequest, run_in_thread
+from cocite.serving.threads import Output, RefusedRequest, run_in_thread
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -184,30 +184,47 @@ class Writes:
 
 
 @asynccontextmanager
-async def spooled(request: Request, file: Path) -> AsyncIterator[int]:
-    """Write the body of a request to a file, unpacked; gives its size. Raises RefusedRequest."""
-    size = 0
+async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) -> AsyncIterator[tuple[Output, int]]:
+    """Write the body of a request to a file, unpacked; gives what `read` makes of it, and its size.
+
+    The disk is only touched in threads: creating a file waits for as long as another process syncs one. Raises
+    RefusedRequest, and errors of `read`.
+    """
+    size, parts = 0, bytearray()
+
+    def written() -> Output:
+        append(file, bytes(parts))
+        return read(file)
+
     packed = request.headers.get("content-encoding", "identity").strip().lower()
     if packed not in ("identity", "gzip"):
         message = f"Unknown Content-Encoding {packed!r:.50}"
         raise RefusedRequest(415, "UnknownEncoding", message, "Send gzip, or plain")
     try:
-        with file.open("wb") as spool:
-            async with receiving("Send it in parts"):
-                unpack = Unpacking() if packed == "gzip" else None
-                async for part in request.stream():
-                    for plain in unpack.send(part) if unpack else (part,):
-                        size += len(plain)
-                        if size > MAX_WRITE_BYTES:
-                            message = f"The body has more than {MAX_WRITE_BYTES:,} bytes, unpacked"
-                            raise RefusedRequest(413, "TooLarge", message, "Send it in parts")
-                        spool.write(plain)
-                        await asyncio.sleep(0)  # other requests take their turn
-        yield size
+        async with receiving("Send it in parts"):
+            unpack = Unpacking() if packed == "gzip" else None
+            async for part in request.stream():
+                for plain in unpack.send(part) if unpack else (part,):
+                    size += len(plain)
+                    if size > MAX_WRITE_BYTES:
+                        message = f"The body has more than {MAX_WRITE_BYTES:,} bytes, unpacked"
+                        raise RefusedRequest(413, "TooLarge", message, "Send it in parts")
+                    parts += plain
+                    if len(parts) >= MAX_UNPACKED_AT_ONCE:
+                        await run_in_thread(partial(append, file, bytes(parts)))
+                        parts.clear()
+                    await asyncio.sleep(0)  # other requests take their turn
+        yield await run_in_thread(written), size
     except zlib.error as error:
         raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
     finally:
-        file.unlink(missing_ok=True)
+        await run_in_thread(partial(file.unlink, missing_ok=True))
+
+
+def append(file: Path, data: bytes) -> None:
+    """Write bytes to the end of a file, which needn't be there."""
+    with file.open("ab") as out:
+        out.write(data)
 
 
 def request_id(request: Request) -> bytes:
