@@ -148,6 +148,8 @@ class StoreWatcher:
         fresh.open_parts()
         fresh.take_ranks(self.current)
         pause()
+        for _ in fresh.graph.links.load():
+            pause()
         fresh.build_parts(self._log.write, like=self.current)  # others are still being built, or can't be
         if self.current.has("search") and not fresh.has("search"):
             self._since = self._since or time.monotonic()

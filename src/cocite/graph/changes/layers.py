@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,18 +78,25 @@ class Layer:
         return f"{name} in {self.file.name if self.file else 'a layer'}"
 
     @classmethod
-    def open(cls, store: Path, name: LayerName) -> Self:
-        """Open a layer that `CURRENT` names. Raises BadStore with what to do."""
+    def open(cls, store: Path, name: LayerName) -> "Layer":
+        """Open a layer that `CURRENT` names, or take it if it is open. Raises BadStore with what to do."""
         file = store / name.file
         try:
             about = file.stat() if file.exists() else None
             marks = (about.st_ino, about.st_size, about.st_mtime_ns) if about else ()
-            manifest = _verified_manifest(store, name, *marks)
-            return cls(manifest, _mapped(file, manifest), file)
+            found = _open_layers.get((file, name.digest, *marks))
+            if found is None:
+                manifest = _verified_manifest(store, name, *marks)
+                found = _open_layers[file, name.digest, *marks] = cls(manifest, _mapped(file, manifest), file)
+            return found
         except OSError as error:
             raise generation.cannot_read(file, error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise generation.damaged_layer(file) from error
+
+
+_open_layers: WeakValueDictionary[tuple[Any, ...], Layer] = WeakValueDictionary()
+"""A server opens a store after each commit, and has all layers but one open."""
 
 
 @lru_cache(MAX_KNOWN_LAYERS)  # a commit opens a store several times
