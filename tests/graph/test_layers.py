@@ -21,7 +21,7 @@ from cocite.graph.store import Graph
 from cocite.sources.records import ReadReport
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
-from tests.graph.webs import Records, extend, files_of, make, page
+from tests.graph.webs import Records, extend, files_of, long_lists, make, page
 
 A, B, C, D, E = (f"https://{name}.example/" for name in "abcde")
 
@@ -93,6 +93,51 @@ def test_many_commits_are_merged(place: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(list(path.glob("*.layer"))) == len(read_pointer(path)[2])
 
 
+@pytest.mark.parametrize("most", [1, 99])
+def test_chosen_parents_come_change_and_go(place: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """A layer has the rows that changed: most pages that get a link keep theirs, others lose them or get new ones."""
+    monkeypatch.setattr(merge_layers, "MAX_LAYERS", most)
+    path, links = place / "s", 3 * 40
+    parents = [f"https://p{n}.example/" for n in range(40)]
+    with long_lists():
+        make(path, [page(each, A, B, C) for each in parents])
+        before = {kind: Graph(path).links.stored_parents(kind).page.tolist() for kind in ("best", "sample")}
+        assert len(before["best"]) == len(before["sample"]) == 3
+        extend(path, [page("https://zzz.example/", A)])  # nobody links to it, so it is none of the best
+        assert check(path) == []
+        assert not len(Graph(path).arrays.layers[-1]["best.page"])
+        extend(path, [page(A, *parents[5:9]), page(E, *parents[7:11])])  # parents have other in-degrees
+        assert check(path) == []
+        for some in (parents[:20], parents[20:38]):
+            extend(path, [page(each, B) for each in some])  # A and C lose links, in the end almost all
+            assert check(path) == []
+        stored = Graph(path).links.stored_parents("best")
+        assert [Graph(path).address(int(number)) for number in stored.page] == [B]
+        extend(path, [page(each, A, B, C) for each in parents])
+        assert check(path) == [] and len(Graph(path).links) == links + 9
+        compact(path)
+        assert check(path) == []
+
+
+def test_layers_of_older_formats_drop_the_rows_of_all_pages_that_got_links() -> None:
+    arrays = {"in.page": np.array([1, 5], np.uint32), "best.page": np.array([5, 7], np.uint32)}
+    manifest = {"first": 9, "new": 0}
+    assert Layer(manifest | {"format": 3}, arrays).decides_parents("best").tolist() == [1, 5, 7]
+    assert Layer(manifest | {"format": 4}, arrays).decides_parents("best").tolist() == [5, 7]
+
+
+def test_a_source_that_is_added_again_is_one_source(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a store that is written to for days had a manifest of megabytes."""
+    monkeypatch.setattr(merge_layers, "MAX_LAYERS", 2)
+    path = place / "s"
+    make(path, [page(A, B)])
+    for number in range(4):
+        extend(path, [page(f"https://p{number}.example/", B, C)])
+    assert [each["records"] for each in Graph(path).manifest["sources"]] == [5]
+    compact(path)
+    assert [(each["records"], each["links"]) for each in Graph(path).manifest["sources"]] == [(5, 9)]
+
+
 def test_pages_with_new_texts_since_a_state(store: Path) -> None:
     graph = Graph(store)
     base, first, now = graph.arrays.base.manifest["id"], *(layer.manifest["id"] for layer in layers(graph))
@@ -136,7 +181,7 @@ def test_a_layer_of_a_newer_format(store: Path) -> None:
     (store / f"{folder}-000009.layer").write_bytes(b"".join(map(bytes, parts)))
     line = f"{folder}-000009.layer {checksum}\n"
     (store / "CURRENT").write_text((store / "CURRENT").read_text().splitlines(True)[0] + line)
-    with pytest.raises(BadStore, match=r"has format 99, this cocite reads up to 3: upgrade"):
+    with pytest.raises(BadStore, match=r"has format 99, this cocite reads up to 4: upgrade"):
         Graph(store)
 
 

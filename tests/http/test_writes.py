@@ -106,6 +106,10 @@ def test_pages_are_on_disk_when_they_are_acknowledged(own: Path, server: Asking)
     server.run(server.service.watcher.reload())
     assert server.get(f"/api/links?url={EAGLE}").status == 200
     assert [line["requests"] for line in server.log if line["event"] == "written"] == [1, 1, 1]
+    sent = [each for each in Graph(own).manifest["sources"] if each["source"] == "sent to cocite serve"]
+    assert [each["records"] for each in sent] == [3], "one source, however many requests"
+    spool = server.service.writes.new_file("x").parent
+    assert not [*spool.iterdir()], "what was sent is removed"
 
 
 def test_a_page_is_removed_and_clicks_are_counted(own: Path, server: Asking) -> None:

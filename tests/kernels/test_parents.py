@@ -74,15 +74,38 @@ def test_stored_parents_and_more_are_enough_to_choose_among(
 
     first = np.arange(len(pages), dtype=np.uint64) * np.uint64(keep)
     stored, found = parents.StoredParents(pages, first, old.ravel(), keep), np.zeros(N, np.bool_)
-    changed = [[p for p in before[page] if p in grown] for page in range(N)]
+    changed = [[p for p in after[page] if p in grown or p not in before[page]] for page in range(N)]
     bounds = np.cumsum([0, *map(len, changed)])
     flat = np.array([p for each in changed for p in each], np.uint32)
-    assert parents.reordered(stored, np.arange(N, dtype=np.uint32), bounds, flat, *degrees, found) == N
+    every = np.arange(N, dtype=np.uint32)
+    assert parents.reordered(stored, lists_of(after), every, bounds, flat, degrees[0], found) == N
     for page, row, now in zip(pages.tolist(), old.tolist(), new.tolist(), strict=True):
-        assert found[page] or row == now or before[page] != after[page]
+        assert found[page] == (row != now)
     assert found[np.setdiff1d(np.arange(N), pages)].all()
     among.parents[:] = N
     assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == (-1 if len(pages) else 0)
+
+
+@examples(30)
+@given(webs, webs, st.integers(1, 6))
+def test_a_sample_changes_only_where_a_new_parent_is_in_it(
+    targets: list[list[int]], more: list[list[int]], keep: int
+) -> None:
+    later = [sorted({*a, *b}) for a, b in zip(targets, more, strict=True)]
+    before, after = turned(targets), turned(later)
+    prints = np.array([xxhash.xxh64_intdigest(bytes([page]), seed=42) for page in range(N)], np.uint64)
+    pages = np.array([page for page in range(N) if len(before[page]) >= keep], np.uint32)
+    old, new = (np.zeros((len(pages), keep), np.uint32) for _ in range(2))
+    parents.sample_of_all(lists_of(before), pages, parents.ALL_PARENTS, prints, SEED, keep, old)
+    parents.sample_of_all(lists_of(after), pages, parents.ALL_PARENTS, prints, SEED, keep, new)
+    came = [[p for p in after[page] if p not in before[page]] for page in range(N)]
+    bounds, flat = np.cumsum([0, *map(len, came)]), np.array([p for each in came for p in each], np.uint32)
+    first = np.arange(len(pages), dtype=np.uint64) * np.uint64(keep)
+    stored, found = parents.StoredParents(pages, first, old.ravel(), keep), np.zeros(N, np.bool_)
+    assert parents.resampled(stored, np.arange(N, dtype=np.uint32), bounds, flat, prints, SEED, found) == N
+    differs = (old != new).any(axis=1) if len(pages) else np.zeros(0, np.bool_)
+    assert found[pages].tolist() == differs.tolist()
+    assert found[np.setdiff1d(np.arange(N), pages)].all()
 
 
 def test_a_sample_of_many_parents() -> None:

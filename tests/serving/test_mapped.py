@@ -74,6 +74,8 @@ def test_files_changed_in_place(place: Path) -> None:
         (place / name).write_bytes(bytes(9000))
     arrays = [np.memmap(each, np.uint8, mode="r") for each in place.iterdir()]
     assert {Path(each.file).name for each in mappings()} >= {"same", "cut"}
+    assert {Path(each.file).name for each in mappings(str(place.resolve()))} == {each.name for each in place.iterdir()}
+    assert not [*mappings(str(place.resolve())[:-1])], "the beginning of a folder's name is another folder"
     seen = MappedFiles(place)
     assert seen.changed() == [] and len(seen.marks()) == len(arrays)
     os.truncate(place / "cut", 10)

@@ -29,7 +29,7 @@ from cocite.errors import BadStore, LockedStore
 from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
-LAYER_FORMAT = 3
+LAYER_FORMAT = 4
 HISTORY_FORMAT = 4  # of a generation that keeps all captures
 PIECES_FORMAT = 5  # of one whose names are written in pieces
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
@@ -280,8 +280,19 @@ def merged_manifest(base: dict[str, Any], layers: list[dict[str, Any]]) -> dict[
         return base
     own = ("arrays", "format", "sources", "generation", "first", "new", "states")
     merged = base | {name: value for name, value in layers[-1].items() if name not in own}
-    merged["sources"] = base.get("sources", []) + [source for layer in layers for source in layer["sources"]]
+    every = base.get("sources", []) + [source for layer in layers for source in layer["sources"]]
+    merged["sources"] = merged_sources(every)
     return merged | {"layers": len(layers)}
+
+
+def merged_sources(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The sources of a store, each once, at its last place: what is added again and again would fill the manifest."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        key = json.dumps([entry.get(name) for name in ("source", "kind", "said")])
+        before = found.pop(key, {})
+        found[key] = entry | {name: entry[name] + before.get(name, 0) for name in ("records", "links") if name in entry}
+    return list(found.values())
 
 
 def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ...]]:

@@ -110,6 +110,17 @@ class GraphLinks:
         """The number of pages that link to others."""
         return int(np.count_nonzero(self.out_degree))
 
+    def load(self) -> Iterator[None]:
+        """Put together what questions need of the lists, in pieces of some milliseconds."""
+        for direction in ("out", "in"):
+            self._lists(direction)
+            yield
+        for kind in ("best", "sample"):
+            self.stored_parents(kind)
+            yield
+        _ = self._entries, self.repeats
+        yield
+
     @property
     def out(self) -> Lists:
         """Links out, as kernels take them, with the budget of this thread."""

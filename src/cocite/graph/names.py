@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
-from cocite.graph.arrays import GONE, Arrays, rows_of
+from cocite.graph.arrays import GONE, Arrays, Keys, rows_of
 from cocite.graph.changes.layers import Layer, LayeredArrays
 from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
@@ -35,7 +35,6 @@ NO_PIECES: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)
 PYTHON_LOOK_UPS = 1000  # look-ups parsed in Python before compiling the loop pays, which is three times as fast
 CHUNK_PAGES = 1 << 14
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
-Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]  # the bytes of keys, and where each begins
 
 
 class Scratch(threading.local):
@@ -48,19 +47,23 @@ class Scratch(threading.local):
 class LayeredRange:
     """Pages of neighbouring addresses in a store with layers: a range of the base, and new pages."""
 
-    def __init__(self, kinds: NDArray[np.uint8], base: range, new: list[int]) -> None:
-        self.base, self._kinds, self.new = base, kinds, [page for page in new if not kinds[page] & GONE]
+    def __init__(self, arrays: Arrays, base: range, new: NDArray[np.int64]) -> None:
+        self.base, self._arrays = base, arrays
+        self.new: list[int] = new[arrays.of_pages("page.kind", new) & GONE == 0].tolist()
         self._known = frozenset(self.new)
 
     def __contains__(self, page: int) -> bool:
         return page in self.base or page in self._known
 
     def __len__(self) -> int:
-        return len(self.new) + int((self._kinds[self.base.start : self.base.stop] & GONE == 0).sum())
+        return len(self.new) + int((self._kinds() & GONE == 0).sum())
 
     def __iter__(self) -> Iterator[int]:
-        yield from (page for page in self.base if not self._kinds[page] & GONE)
+        yield from (self.base.start + np.flatnonzero(self._kinds() & GONE == 0)).tolist()
         yield from self.new
+
+    def _kinds(self) -> NDArray[np.uint8]:
+        return self._arrays["page.kind"][self.base.start : self.base.stop]
 
 
 PageRange = range | LayeredRange
@@ -84,11 +87,17 @@ class NewNames:
             raise self._arrays.damaged()
         return buffer[:length].tobytes()
 
+    def keys(self) -> Keys:
+        """The keys of all new pages, layer by layer. Raises ValueError for damaged names."""
+        parts = [read_keys(self._coded[layer.first], 0, layer.new) for layer in self._arrays.layers if layer.new]
+        sizes = [np.zeros(1, np.int64), *(np.diff(offsets) for _, offsets in parts)]
+        return np.concatenate([np.zeros(0, np.uint8), *(data for data, _ in parts)]), np.cumsum(np.concatenate(sizes))
+
     @cached_property
     def by_fingerprint(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """The fingerprints of new pages, ascending, and their pages."""
         first = self._arrays.base.pages
-        own = self._arrays["fingerprint"][first:]
+        own = self._arrays.of_pages("fingerprint", np.arange(first, self._arrays.pages))
         order = np.argsort(own, kind="stable")
         return own[order], first + order
 
@@ -203,7 +212,12 @@ class PageNames:
     @cached_property
     def order(self) -> NDArray[np.uint64]:
         """The address keys of the pages that layers have added: kernels/codec/lists.py has those of others."""
-        return NONE_MOVED if self._new is None else self.arrays.order_of_new(self._new.key)  # type: ignore[attr-defined]
+        if self._new is None:
+            return NONE_MOVED
+        try:
+            return self.arrays.order_of_new(self._new.keys)  # type: ignore[attr-defined,no-any-return]
+        except ValueError as error:
+            raise self.arrays.damaged() from error
 
     def address_keys(self, pages: NDArray[Any]) -> NDArray[np.uint64]:
         """Numbers that order pages by address."""
@@ -291,7 +305,7 @@ class PageNames:
         if self._new is None:
             return base
         first, last = (bisect_left(self._new_in_order, bound, key=self._new.key) for bound in (low, high))
-        return LayeredRange(self.arrays["page.kind"], base, self._new_in_order[first:last].tolist())
+        return LayeredRange(self.arrays, base, self._new_in_order[first:last])
 
     def pages_before(self, bound: bytes) -> int:
         """The number of pages of the base before a key, known or not."""

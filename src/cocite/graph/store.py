@@ -37,7 +37,6 @@ class Graph:
         """Open a store; with `expected`, the id of a generation, no other. Or take arrays that are in memory."""
         self.arrays = store if isinstance(store, Arrays) else Arrays.open(Path(store), expected)
         self.path, self.manifest, self.pages = self.arrays.path, self.arrays.manifest, self.arrays.pages
-        self.fingerprints: NDArray[np.uint64] = self.arrays["fingerprint"]  # public hashes, the same in every store
         self.names, self.texts = PageNames(self.arrays), PageTexts(self.arrays)
         names = self.names  # not self: a graph in a cycle stays until the collector runs
         self.links = GraphLinks(self.arrays, lambda: names.order)
@@ -101,6 +100,11 @@ class Graph:
         if self.path == IN_MEMORY:
             return Graph, (self.arrays,)
         return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only
+
+    @cached_property
+    def fingerprints(self) -> NDArray[np.uint64]:
+        """Public hashes of all pages, the same in every store."""
+        return self.arrays["fingerprint"]
 
     @cached_property
     def removed(self) -> RemovedPages:

@@ -39,7 +39,7 @@ from cocite.http.similar import SimilarQuestion
 from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, request_id, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
-from cocite.serving.threads import RefusedRequest, run_in_thread
+from cocite.serving.threads import RefusedRequest
 
 OPERATORS = "running a server"
 ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /*?\n"
@@ -111,8 +111,8 @@ def make_app(service: Service) -> FastAPI:
 
         async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
             query_values(request.scope["query_string"], {})
-            async with spooled(request, WRITTEN_FILES[kind]) as (file, size):
-                counted = await run_in_thread(partial(count, file))
+            file = writes.new_file(WRITTEN_FILES[kind])
+            async with spooled(request, file, count) as (counted, size):
                 await writes.write(kind, str(file), size, request_id(request))
             return Reply(200, to_json(counted))
 

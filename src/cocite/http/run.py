@@ -106,6 +106,8 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
+        if service.writes is not None and service.settings.write_key:
+            service.writes.start()
         warming = asyncio.create_task(self._warm_up(service))
         # A small store needn't wait until kernels are compiled for it.
         await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if service.web.graph.items <= SMALL_ITEMS else None)

@@ -28,7 +28,7 @@ from cocite.kernels.interpreted import Workload, interpreting
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
-from cocite.serving.threads import Output, RefusedRequest, WorkQueue, wait_for
+from cocite.serving.threads import Output, Pause, RefusedRequest, WorkQueue, wait_for
 from cocite.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS, MAX_SECONDS_AFTER_COMMIT = 200, 10.0, 0.5
 """Recent questions that a new snapshot answers before it replaces the current one. A commit may come every second."""
+RENEWING_PAUSE = 4.0
+"""Time asleep ÷ time working while they are asked after a commit: new questions are answered beside them."""
 
 
 @dataclass(eq=False)
@@ -268,11 +270,13 @@ class Service:
                     asked.setdefault(known, request)
             for question in recent[:1] if follows else recent or first_questions(web):
                 asked.setdefault(question, b"")
+            pause = Pause(RENEWING_PAUSE if follows else 0)
             for question, request in asked.items():
                 if time.monotonic() > until:
                     break
                 with suppress(Exception):  # a page may be gone; other errors show when somebody asks
                     renewed.append(self._renew(question, request, web))
+                pause()
 
         return warm
 

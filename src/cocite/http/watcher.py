@@ -12,11 +12,13 @@ from cocite.errors import BadStore
 from cocite.graph.side import FOLDER
 from cocite.log import Log
 from cocite.serving.mapped import LOST_FILE_ADVICE, MappedFiles
-from cocite.serving.threads import run_in_thread
+from cocite.serving.threads import Pause, run_in_thread
 from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
 VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
 """Time asleep ÷ time reading while files are verified: it takes at most 1/41 of a core, 2.5 %, while serving."""
+OPENING_PAUSE = 3.0
+"""Time asleep ÷ time working while a new generation is opened."""
 MIN_SWITCH_SECONDS = 0.7
 """From one switch to the next: opening a snapshot holds up answers for some hundredths of a second."""
 MAX_LOGGED_FILES = 5
@@ -122,14 +124,15 @@ class StoreWatcher:
         """Replace the current snapshot by a new one; after any error the current one stays."""
         began = self._opened_at = time.monotonic()
         try:
-            fresh = await run_in_thread(partial(self._open, self._warming()))
+            opened = await run_in_thread(partial(self._open, self._warming()))
         except Exception as error:  # whatever is wrong with the new one: go on with the current one
             self._log.write("reload failed", "error", why=str(error) or type(error).__name__)
             return
-        if fresh is None:
+        if opened is None:
             return
+        fresh, mapped = opened
         self.current, self.damage, self.rejected = fresh, [], ""
-        self.mapped = MappedFiles(self.path)
+        self.mapped = mapped
         self._replaced()
         facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
         self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
@@ -137,10 +140,16 @@ class StoreWatcher:
             self._rest = asyncio.create_task(self.prepare())
         self.start_verifying()  # what it shares with the one before
 
-    def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
+    def _open(self, warm: Callable[[Snapshot], None]) -> tuple[Snapshot, MappedFiles] | None:
+        """Open the store in pieces of some milliseconds: questions take their turn between them."""
+        pause = Pause(OPENING_PAUSE)
         fresh = Snapshot(self.path)
+        pause()
         fresh.open_parts()
         fresh.take_ranks(self.current)
+        pause()
+        for _ in fresh.graph.links.load():
+            pause()
         fresh.build_parts(self._log.write, like=self.current)  # others are still being built, or can't be
         if self.current.has("search") and not fresh.has("search"):
             self._since = self._since or time.monotonic()
@@ -153,5 +162,6 @@ class StoreWatcher:
         if damage:
             self.rejected = str(fresh.graph.manifest["id"])
             raise BadStore(f"{damage[0]} of the new generation doesn't match its checksum: the current one stays")
+        pause()
         warm(fresh)
-        return fresh
+        return fresh, MappedFiles(self.path)

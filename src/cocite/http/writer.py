@@ -1,7 +1,8 @@
 """The process of a server that writes to its store: a commit is mostly Python, and would hold up all answers.
 
-It has a low priority, so questions go first. It starts with the first commit, and ends when the server does: then
-nothing comes from its standard input any more. A commit that is under way is finished before.
+It has a low priority, so questions go first. It starts with the server, and commits to a store of its own first: that
+loads what a commit needs. It ends when the server does: then nothing comes from its standard input any more. A commit
+that is under way is finished before.
 """
 
 import os
@@ -9,16 +10,18 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import cocite
 from cocite.errors import BadStore, CociteError
 from cocite.graph.generation import no_progress
 
-STARTING = "from cocite.http.writer import main; main()"
+STARTING = "from cocite.http.writer import main; main(practises=True)"
 PRIORITY = 10
 
 
@@ -29,20 +32,25 @@ class StoreWriter:
         self._store, self._lock = store, threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process; starts it unless it runs."""
+        if self._process is None or self._process.poll() is not None:
+            command = [sys.executable, "-c", STARTING]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self._process
+
     def commit(self, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
         """Write items of one kind; returns when they are on disk. Raises a CociteError."""
         with self._lock:
-            if self._process is None or self._process.poll() is not None:
-                command = [sys.executable, "-c", STARTING]
-                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            sent, answers = self._process.stdin, self._process.stdout
+            process = self.start()
+            sent, answers = process.stdin, process.stdout
             assert sent is not None and answers is not None
             try:
                 pickle.dump((self._store, kind, list(items), request_ids), sent)
                 sent.flush()
                 error = pickle.load(answers)
             except (OSError, EOFError, pickle.UnpicklingError) as broken:
-                code = self._process.wait()
+                code = process.wait()
                 raise BadStore(f"the process that writes to {self._store} died ({code}): send it again") from broken
         if error is not None:
             raise error
@@ -62,17 +70,31 @@ def commit(store: Path, kind: str, items: Sequence[str], request_ids: dict[str, 
 
     given: dict[str, Any] = {"index": str(store), "quiet": True}
     if kind == "pages":
-        Add(sources=tuple(items), kind="records", compacts=False, **given).do(no_progress)
+        Add(sources=tuple(items), kind="records", sent=True, **given).do(no_progress)
     elif kind == "removals":
         Remove(urls=tuple(items), **given).do(no_progress)
     else:
         CountClicks(files=tuple(items), request_ids=request_ids, **given).do(no_progress)
 
 
-def main() -> None:
+def practise() -> None:
+    """Commit to a small store: loading modules and kernels takes a second or two, for which the first would wait."""
+    with tempfile.TemporaryDirectory(prefix="cocite-practice-") as folder, suppress(Exception):
+        store, pages = Path(folder) / "web.cocite", Path(folder) / "pages.jsonl"
+        for number in range(3):
+            pages.write_text(f'{{"url": "https://a{number}.example/", "links": ["https://b.example/"]}}\n')
+            if number:
+                commit(store, "pages", [str(pages)], {})
+            else:
+                cocite.build([pages], store)
+
+
+def main(practises: bool = False) -> None:
     """Commit what comes from the standard input, until that ends, and say how each went."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     getattr(os, "nice", lambda _: None)(PRIORITY)
+    if practises:
+        practise()
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # whatever else is printed would be read as one
         while True:

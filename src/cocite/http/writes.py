@@ -8,6 +8,7 @@ workers.
 
 import asyncio
 import hashlib
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
 from cocite.http.writer import StoreWriter
 from cocite.log import Log
-from cocite.serving.threads import RefusedRequest, run_in_thread
+from cocite.serving.threads import Output, RefusedRequest, run_in_thread
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -68,10 +69,20 @@ class Writes:
         """`written` is called after each commit."""
         self._store, self._log, self._written = store, log, written
         self._writer = StoreWriter(store)
+        self._spool = tempfile.TemporaryDirectory(prefix="cocite-write-", ignore_cleanup_errors=True)
+        self._numbers = itertools.count()
         self._waiting: deque[Write] = deque()
         self._bytes = 0
         self._task: asyncio.Task[None] | None = None
         self._compact_from = 0.0  # when compaction may be tried again
+
+    def start(self) -> None:
+        """Start the process that writes: it loads for a second or two, beside which the first questions would wait."""
+        self._writer.start()
+
+    def new_file(self, name: str) -> Path:
+        """A name for what is sent, in a folder of this process. The name ends as given, by which readers know it."""
+        return Path(self._spool.name) / f"{next(self._numbers)}-{name}"
 
     async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> None:
         """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError.
@@ -91,6 +102,7 @@ class Writes:
     def close(self) -> None:
         """Start nothing any more."""
         self._writer.close()
+        self._spool.cleanup()
 
     async def _commit_all(self) -> None:
         await self._commit_waiting()
@@ -140,6 +152,7 @@ class Writes:
                     self._settle(each, await self._commit(first, [each]))
                 else:
                     self._settle(each, error)
+                    await asyncio.sleep(0)  # questions take their turn between the replies
             self._written()
 
     def _settle(self, write: Write, error: Exception | None) -> None:
@@ -171,29 +184,47 @@ class Writes:
 
 
 @asynccontextmanager
-async def spooled(request: Request, name: str) -> AsyncIterator[tuple[Path, int]]:
-    """The body of a request as a file, unpacked, and its size. Raises RefusedRequest."""
-    with tempfile.TemporaryDirectory(prefix="cocite-write-") as folder:
-        file, size = Path(folder) / name, 0
-        packed = request.headers.get("content-encoding", "identity").strip().lower()
-        if packed not in ("identity", "gzip"):
-            message = f"Unknown Content-Encoding {packed!r:.50}"
-            raise RefusedRequest(415, "UnknownEncoding", message, "Send gzip, or plain")
-        try:
-            with file.open("wb") as spool:
-                async with receiving("Send it in parts"):
-                    unpack = Unpacking() if packed == "gzip" else None
-                    async for part in request.stream():
-                        for plain in unpack.send(part) if unpack else (part,):
-                            size += len(plain)
-                            if size > MAX_WRITE_BYTES:
-                                message = f"The body has more than {MAX_WRITE_BYTES:,} bytes, unpacked"
-                                raise RefusedRequest(413, "TooLarge", message, "Send it in parts")
-                            spool.write(plain)
-                            await asyncio.sleep(0)  # other requests take their turn
-        except zlib.error as error:
-            raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
-        yield file, size
+async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) -> AsyncIterator[tuple[Output, int]]:
+    """Write the body of a request to a file, unpacked; gives what `read` makes of it, and its size.
+
+    The disk is only touched in threads: creating a file waits for as long as another process syncs one. Raises
+    RefusedRequest, and errors of `read`.
+    """
+    size, parts = 0, bytearray()
+
+    def written() -> Output:
+        append(file, bytes(parts))
+        return read(file)
+
+    packed = request.headers.get("content-encoding", "identity").strip().lower()
+    if packed not in ("identity", "gzip"):
+        message = f"Unknown Content-Encoding {packed!r:.50}"
+        raise RefusedRequest(415, "UnknownEncoding", message, "Send gzip, or plain")
+    try:
+        async with receiving("Send it in parts"):
+            unpack = Unpacking() if packed == "gzip" else None
+            async for part in request.stream():
+                for plain in unpack.send(part) if unpack else (part,):
+                    size += len(plain)
+                    if size > MAX_WRITE_BYTES:
+                        message = f"The body has more than {MAX_WRITE_BYTES:,} bytes, unpacked"
+                        raise RefusedRequest(413, "TooLarge", message, "Send it in parts")
+                    parts += plain
+                    if len(parts) >= MAX_UNPACKED_AT_ONCE:
+                        await run_in_thread(partial(append, file, bytes(parts)))
+                        parts.clear()
+                    await asyncio.sleep(0)  # other requests take their turn
+        yield await run_in_thread(written), size
+    except zlib.error as error:
+        raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
+    finally:
+        await run_in_thread(partial(file.unlink, missing_ok=True))
+
+
+def append(file: Path, data: bytes) -> None:
+    """Write bytes to the end of a file, which needn't be there."""
+    with file.open("ab") as out:
+        out.write(data)
 
 
 def request_id(request: Request) -> bytes:

@@ -42,14 +42,16 @@ class _Action(ctypes.Structure):
                 ("restorer", ctypes.c_void_p))  # fmt: skip
 
 
-def mappings() -> Iterator[Mapping]:
-    """The mapped files of this process; none where the system doesn't tell."""
+def mappings(folder: str = "/") -> Iterator[Mapping]:
+    """The mapped files of this process that are in a folder; none where the system doesn't tell."""
+    within = " " + folder.rstrip("/").replace("\n", "\\012") + "/"  # as the system writes it
     with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as lines:  # noqa: PTH123
         for line in lines:
-            place, mode, _, _, _, *file = line.rstrip("\n").split(maxsplit=5)
-            if file and file[0].startswith("/"):
+            if within in line:  # a process has a thousand mappings, most of them of libraries
+                place, mode, _, _, _, *file = line.rstrip("\n").split(maxsplit=5)
                 start, _, end = place.partition("-")
-                yield Mapping(int(start, 16), int(end, 16), mode, file[0].replace("\\012", "\n"))
+                if file and f" {file[0]}".startswith(within):
+                    yield Mapping(int(start, 16), int(end, 16), mode, file[0].replace("\\012", "\n"))
 
 
 def survive_lost_files(log: Log) -> None:
@@ -94,8 +96,8 @@ class MappedFiles:
 
     def changed(self) -> list[str]:
         """Files that were changed in place. A file that was replaced or removed keeps its bytes: it doesn't count."""
-        for each in mappings():
-            if Path(each.file).is_relative_to(self._store) and each.file not in self._marks:
+        for each in mappings(str(self._store)):
+            if each.file not in self._marks:
                 with suppress(OSError):  # removed already
                     self._marks[each.file] = mark_of(each.file)
         return [file for file, mark in self._marks.items() if is_changed(file, mark)]

@@ -283,6 +283,17 @@ def _do_jobs(jobs: SimpleQueue[ThreadJob | None], nice: int, wait_for_others: Ca
         del job  # or it would keep an old store open until the next question
 
 
+class Pause:
+    """Sleeps a multiple of the time since the last time: a thread that works in Python lets others work meanwhile."""
+
+    def __init__(self, factor: float) -> None:
+        self._factor, self._last = factor, time.monotonic()
+
+    def __call__(self) -> None:
+        time.sleep(self._factor * (time.monotonic() - self._last))
+        self._last = time.monotonic()
+
+
 async def run_in_thread(work: Callable[[], Output]) -> Output:
     """Run long work in a thread of its own, for which the end of the program doesn't wait."""
     job = ThreadJob(work, asyncio.get_running_loop().create_future(), lambda *_: None)

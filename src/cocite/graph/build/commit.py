@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadStore
-from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays, find_in
+from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays, Keys, distinct, find_in
 from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
@@ -34,10 +34,11 @@ from cocite.graph.changes.removed import RemovedPages
 from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, digest, no_progress
 from cocite.graph.huffman import Code
 from cocite.graph.links import LinkRows
-from cocite.graph.names import Keys, codes_of, packed
+from cocite.graph.names import codes_of, packed
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
 from cocite.kernels.codec.attributes import pack_all
+from cocite.kernels.codec.layer_rows import merge_sources
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
 
@@ -53,6 +54,7 @@ class Change(NamedTuple):
     manifest: dict[str, Any]
     arrays: Columns
     left_out: dict[str, int]
+    graph: Graph  # the store as it is with it
 
 
 class TouchedWeb(NamedTuple):
@@ -88,12 +90,13 @@ class Commit:
         manifest = self._manifest(sources, skipped)
         if not manifest["pages"]:
             raise BadStore(f"no page would be left in {self.old.path}: delete the folder instead")
-        added, lost = np.sort(turn(self.added)), np.unique(self.dropped.astype(np.uint32))
+        added, lost = np.sort(turn(self.added)), distinct(self.dropped.astype(np.uint32))
         parents = ChangedParents((added >> np.uint64(32)).astype(np.uint32), added.astype(np.uint32), lost)
-        arrays |= derived_arrays(self.old, with_layer(self.old, manifest, arrays), arrays, parents)
+        graph = with_layer(self.old, manifest, arrays)
+        arrays |= derived_arrays(self.old, graph, arrays, parents)
         digests = "".join(f"{name}{digest(np.ascontiguousarray(arrays[name]).data)}" for name in sorted(arrays))
         manifest["id"] = digest((self.old.manifest["id"] + digests).encode())[:16]
-        return Change(manifest, arrays, web.left_out)
+        return Change(manifest, arrays, web.left_out, graph)
 
     # What of the store takes part
 
@@ -112,11 +115,11 @@ class Commit:
         through = np.intersect1d(mentioned, old.array("alias.page"))  # links to them lead elsewhere
         leads = [old.alias_target(page) for page in through.tolist()]
         taking_part = [np.array(sorted(competing), np.int64), through, *linking]
-        self.taking_part = np.unique(np.concatenate(taking_part).astype(np.int64))
+        self.taking_part = distinct(np.concatenate(taking_part).astype(np.int64))
         self.rows = old.links.read_pages(self.taking_part)
         known: list[Any] = [self.taking_part, self.rows.links.targets, mentioned[mentioned >= 0], leads]
-        self.known = np.unique(np.concatenate(known).astype(np.int64))
-        self.known = self.known[old.array("page.kind")[self.known] & GONE == 0]
+        self.known = distinct(np.concatenate(known).astype(np.int64))
+        self.known = self.known[self._facts("page.kind", self.known) & GONE == 0]
         data, offsets = old.names.keys_of(self.known)
         tag_of, _ = names.tag_keys(data, offsets)
         tag_of[names.removed.among(data, offsets)] = 0
@@ -173,8 +176,7 @@ class Commit:
         self.spill.put(0, records, links, texts)
 
     def _facts(self, name: str, pages: Pages) -> NDArray[Any]:
-        values = self.old.array(name)
-        return values[pages] if len(values) else np.zeros(len(pages), values.dtype)
+        return self.old.arrays.of_pages(name, pages)
 
     def _small_web(self) -> TouchedWeb:
         """Run the passes of a build on what takes part."""
@@ -210,15 +212,15 @@ class Commit:
 
     def _compare(self, web: TouchedWeb) -> None:
         """Find the pages that changed, and how their links did."""
-        old, graph, none = self.old, web.graph, np.zeros(0, np.int64)
+        graph, none = web.graph, np.zeros(0, np.int64)
         known = web.number[~web.fresh]
         gone = np.zeros(len(web.number), np.bool_)
-        gone[~web.fresh] = old.array("page.kind")[known] & GONE > 0
+        gone[~web.fresh] = self._facts("page.kind", known) & GONE > 0
         taking_part = np.isin(web.number, self.taking_part)
         self.decided = np.flatnonzero(web.fresh | gone | taking_part)  # pages of the small web that decide
         self.decided = self.decided[np.argsort(web.number[self.decided])]
         self.new = int(web.fresh.sum())
-        self.after = np.union1d(self.taking_part, web.number[self.decided])  # pages that may change
+        self.after = distinct(np.append(self.taking_part, web.number[self.decided]))  # pages that may change
         local = np.full(len(self.after), -1, np.int64)
         local[np.searchsorted(self.after, web.number[self.decided])] = self.decided
         self.local = local  # their pages in the small web, -1: dropped
@@ -253,15 +255,12 @@ class Commit:
         """The whole in-lists of all pages that got or lost a link."""
         old = self.old
         added, dropped = (np.sort(turn(each)) for each in (self.added, self.dropped))
-        pages = np.unique(np.concatenate([added, dropped]) >> np.uint64(32)).astype(np.int64)
+        pages = distinct(np.concatenate([added, dropped]) >> np.uint64(32)).astype(np.int64)
         known = pages[pages < old.pages]
         starts, sources, _ = old.links.read_some(old.into, known, attributes=False)
-        keys = np.repeat(known.astype(np.uint64), np.diff(starts)) << np.uint64(32) | sources
-        keys = np.delete(keys, np.searchsorted(keys, dropped))
-        keys = np.insert(keys, np.searchsorted(keys, added), added)
-        counts = np.bincount(np.searchsorted(pages, (keys >> np.uint64(32)).astype(np.int64)), minlength=len(pages))
-        lists = starts_of(counts), keys.astype(np.uint32), np.zeros(0, np.uint32)
-        return encoded_lists(old.arrays.base, "in", pages, *lists)
+        merged, ends = np.empty(len(sources) + len(added), np.uint32), np.zeros(len(pages) + 1, np.int64)
+        count = merge_sources(pages, starts, sources, added, dropped, ends, merged)
+        return encoded_lists(old.arrays.base, "in", pages, ends, merged[:count], np.zeros(0, np.uint32))
 
     def _aliases(self, web: TouchedWeb) -> Columns:
         """Aliases that came, went, or lead elsewhere."""
@@ -279,9 +278,9 @@ class Commit:
     def _new_facts(self, web: TouchedWeb) -> dict[str, NDArray[Any]]:
         """The facts of all pages that may have changed, by array; then only of those that did."""
         old, graph = self.old, web.graph
-        lost = np.unique(self.dropped & np.uint64(NONE)).astype(np.int64)  # pages that lost an in-link
+        lost = distinct(self.dropped & np.uint64(NONE)).astype(np.int64)  # pages that lost an in-link
         mentioned = np.array([*web.number[~web.fresh].tolist(), *self.spelling], np.int64)
-        pages = np.unique(np.concatenate([self.after, lost, mentioned]))
+        pages = distinct(np.concatenate([self.after, lost, mentioned]))
         is_old = pages < old.pages
         facts: Columns = {}
         for name in PAGE_FACTS:
@@ -406,8 +405,9 @@ def put_names(
 ) -> None:
     """Enter the names of pages of a store, but for those whose tag is 0."""
     kept = tags != 0
-    spelling, some = old.array("name.spelling")[pages[kept]], pages[kept]
-    own = (old.array("page.kind")[some] & HAS_RECORD > 0) | is_alias[kept]
+    some = pages[kept]
+    spelling, kinds = (old.arrays.of_pages(fact, some) for fact in ("name.spelling", "page.kind"))
+    own = (kinds & HAS_RECORD > 0) | is_alias[kept]
     order = np.where(own, spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
     apart = zip(some.tolist(), (spelling == APART).tolist(), strict=True)
     shown = [old.address(page) if is_apart else None for page, is_apart in apart]

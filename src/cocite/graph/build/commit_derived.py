@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import find_in
+from cocite.graph.arrays import distinct, find_in
 from cocite.graph.build import derive
 from cocite.graph.build.derive import verify
 from cocite.graph.changes.layers import NONE
@@ -43,72 +43,90 @@ def entry_points(new: Graph, pages: Pages) -> Columns:
 
 
 def _best_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParents) -> Columns:
-    """Best parents of pages that have other parents, or parents of other in-degrees."""
+    """Best parents of pages that have other parents, or parents of other in-degrees, where that makes a difference."""
     degree, before = new.in_degree, np.append(old.in_degree, np.zeros(new.pages - old.pages, np.uint32))
     # Whom the pages of other in-degrees link to: among the parents of these, their ranks may have changed.
     linking = into[new.out_degree[into] > 0].astype(np.int64)
     starts, targets, _ = new.links.read_some(new.out, linking, attributes=False)
-    many = degree[targets] > derive.MANY_PARENTS
-    owners = np.repeat(linking.astype(np.uint32), np.diff(starts))[many]
-    targets = targets[many]
-    order = np.argsort(targets, kind="stable")
-    owners, targets = owners[order], targets[order]
-    beside, first = np.unique(targets, return_index=True)
-    bounds = np.append(first, len(targets)).astype(np.int64)
-    stored, reordered = old.links.stored_parents("best"), np.zeros(len(beside), np.bool_)
-    verify(parents.reordered(stored, beside, bounds, owners, before, degree, reordered))
-    own = into[degree[into] > derive.MANY_PARENTS]
-    pages = np.union1d(own, beside[reordered])
-    if not len(pages):
-        return {}
+    owners = np.repeat(linking.astype(np.uint32), np.diff(starts))
     # A parent outside of a stored row whose in-degree stayed the same is still behind the row, unless one in it fell.
     fell = targets[degree[owners] < before[owners]]
-    more = np.concatenate([parents_of.targets, targets]), np.concatenate([parents_of.sources, owners])
-    rows = _with_more(stored, pages, np.union1d(parents_of.lost, fell), *more)
+    changed = _ByTarget.of((targets, parents_of.targets), (owners, parents_of.sources), degree, derive.MANY_PARENTS)
+    stored, found = old.links.stored_parents("best"), np.zeros(len(changed.targets), np.bool_)
+    verify(parents.reordered(stored, new.into, *changed, before, found))
+    lost = parents_of.lost[degree[parents_of.lost] > derive.MANY_PARENTS]
+    pages = distinct(np.concatenate([changed.targets[found], lost]))
     chosen = np.zeros((len(pages), derive.BEST_PARENTS), np.uint32)
-    verify(parents.best_of_all(new.into, pages, rows, derive.BEST_PARENTS, chosen))
-    changed = np.isin(pages, own)
-    for at in np.flatnonzero(~changed).tolist():
-        before_it = old.links.stored("best", int(pages[at]))
-        changed[at] = before_it is None or not np.array_equal(before_it, chosen[at])
-    return {"best.page": pages[changed].astype(np.uint32), "best.parent": chosen[changed].ravel()}
+    if len(pages):
+        rows = _with_more(stored, pages, np.concatenate([parents_of.lost, fell]), changed)
+        verify(parents.best_of_all(new.into, pages, rows, derive.BEST_PARENTS, chosen))
+    return _changed_rows(old, "best", pages, chosen, into[degree[into] <= derive.MANY_PARENTS])
 
 
 def _sampled_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParents) -> Columns:
-    """Sampled parents of pages that have other parents."""
-    pages = into[new.in_degree[into] > derive.SAMPLE_PARENTS]
-    if not len(pages):
-        return {}
+    """Sampled parents of pages that have other parents, where that makes a difference."""
+    degree, prints, seed = new.in_degree, new.fingerprints, derive.HASH_SEED
+    came = _ByTarget.of((parents_of.targets,), (parents_of.sources,), degree, derive.SAMPLE_PARENTS)
+    stored, found = old.links.stored_parents("sample"), np.zeros(len(came.targets), np.bool_)
+    if len(found):
+        verify(parents.resampled(stored, *came, prints, seed, found))
+    lost = parents_of.lost[degree[parents_of.lost] > derive.SAMPLE_PARENTS]
+    pages = distinct(np.concatenate([came.targets[found], lost]))
     chosen = np.zeros((len(pages), derive.SAMPLE_PARENTS), np.uint32)
-    rows = _with_more(
-        old.links.stored_parents("sample"), pages, parents_of.lost, parents_of.targets, parents_of.sources
-    )
-    room = new.into, pages, rows, new.fingerprints, derive.HASH_SEED, derive.SAMPLE_PARENTS
-    verify(parents.sample_of_all(*room, chosen))
-    return {"sample.page": pages, "sample.parent": chosen.ravel()}
+    if len(pages):
+        rows = _with_more(stored, pages, parents_of.lost, came)
+        verify(parents.sample_of_all(new.into, pages, rows, prints, seed, derive.SAMPLE_PARENTS, chosen))
+    return _changed_rows(old, "sample", pages, chosen, into[degree[into] <= derive.SAMPLE_PARENTS])
 
 
-def _with_more(
-    stored: parents.StoredParents, pages: Pages, anew: Pages, targets: Pages, sources: Pages
-) -> parents.ChosenParents:
+class _ByTarget(NamedTuple):
+    """Parents of some pages, one page after another."""
+
+    targets: Pages
+    starts: NDArray[np.int64]  # one more for the end
+    parents: Pages
+
+    @classmethod
+    def of(
+        cls, targets: tuple[Pages, ...], sources: tuple[Pages, ...], degree: NDArray[np.uint32], more_than: int
+    ) -> "_ByTarget":
+        """Links by target, of targets with more links in than that."""
+        target, source = np.concatenate(targets), np.concatenate(sources)
+        many = degree[target] > more_than
+        keys = distinct(target[many].astype(np.uint64) << np.uint64(32) | source[many])
+        target = (keys >> np.uint64(32)).astype(np.uint32)
+        first = np.flatnonzero(np.append(True, target[1:] != target[:-1])[: len(target)])
+        return cls(target[first], np.append(first, len(target)), keys.astype(np.uint32))
+
+
+def _changed_rows(old: Graph, kind: str, pages: Pages, chosen: NDArray[np.uint32], few: Pages) -> Columns:
+    """The rows of chosen parents that differ from the stored ones. Pages with `few` links in lose theirs."""
+    stored = old.links.stored_parents(kind)
+    rows = [old.links.stored(kind, page) if page < old.pages else None for page in pages.tolist()]
+    differs = [row is None or not np.array_equal(row, own) for row, own in zip(rows, chosen, strict=True)]
+    lost = few[find_in(stored.page, few) >= 0]
+    none = np.full((len(lost), chosen.shape[1]), NONE, np.uint32)
+    every, parents = np.append(pages[differs], lost), np.concatenate([chosen[differs], none])
+    order = np.argsort(every)
+    return {f"{kind}.page": every[order], f"{kind}.parent": parents[order].ravel()}
+
+
+def _with_more(stored: parents.StoredParents, pages: Pages, anew: Pages, more: _ByTarget) -> parents.ChosenParents:
     """Among which parents to choose those of some pages: the ones that are stored, and more of them.
 
     For pages that have no row, and those that are chosen `anew`, it is empty: among all.
     """
-    at = find_in(stored.page, pages)
+    at, own = find_in(stored.page, pages), find_in(more.targets, pages)
     known = (at >= 0) & ~np.isin(pages, anew)
-    order = np.lexsort((sources, targets))
-    targets, sources = targets[order], sources[order]
-    low, high = (np.searchsorted(targets, pages, side) for side in ("left", "right"))
-    found, starts = [], [0]
-    for number, row in enumerate(at.tolist()):
-        some = sources[:0]
-        if known[number]:
+    found, starts = [np.zeros(0, np.uint32)], [0]
+    for row, place, is_known in zip(at.tolist(), own.tolist(), known.tolist(), strict=True):
+        if is_known:
             first = int(stored.first[row])
-            some = np.union1d(stored.parent[first : first + stored.size], sources[low[number] : high[number]])
-        found.append(some)
-        starts.append(starts[-1] + len(some))
-    return parents.ChosenParents(np.array(starts, np.int64), np.concatenate([sources[:0], *found]).astype(np.uint32))
+            parts = [stored.parent[first : first + stored.size]]
+            parts += [more.parents[more.starts[place] : more.starts[place + 1]]] if place >= 0 else []
+            found.append(distinct(np.concatenate(parts)))
+        starts.append(starts[-1] + (len(found[-1]) if is_known else 0))
+    return parents.ChosenParents(np.array(starts, np.int64), np.concatenate(found))
 
 
 def _near_duplicates(old: Graph, new: Graph, out: Pages, into: Pages) -> Columns:

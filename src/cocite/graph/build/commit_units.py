@@ -21,6 +21,7 @@ class Units:
     def __init__(self, old: Graph, sites: Sites) -> None:
         self._old, self._sites = old, sites
         self._numbers: dict[tuple[str, str], int] = {}
+        self._known: dict[str, tuple[NDArray[np.uint32], NDArray[np.uint32]]] = {}
 
     def fill(
         self,
@@ -55,27 +56,35 @@ class Units:
                 found[unit] = self._numbers[key]
             facts["page.host"][rows[local]], facts["page.site"][rows[local]] = found["host"], found["site"]
 
+    def _units_of(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """The numbers of units of the base's pages, which never change, and of newer pages."""
+        arrays = self._old.arrays
+        if name not in self._known:
+            new = np.arange(arrays.base.pages, arrays.pages)
+            self._known[name] = arrays.base[name], arrays.of_pages(name, new)
+        return self._known[name]
+
     def _find(self, unit: str, name: str, host: str) -> int:
         """The number of a unit that the store has, or -1."""
-        old, sites = self._old, self._sites
+        old, sites, first = self._old, self._sites, self._old.arrays.base.pages
         if name.startswith("name:"):
             return -1  # each is its own
         checked: set[int] = set()
-        numbers = old.array("page.site") if unit == "site" else old.array("page.host")
+        own, more = self._units_of("page.site" if unit == "site" else "page.host")
         domains = old.array("host.domain")
         for below in dict.fromkeys((name, host)):
             for page in _first(old.names.pages_below(below)):
-                value = int(numbers[page])
+                value = int(own[page] if page < first else more[page - first])
                 if value in checked:
                     continue
                 checked.add(value)
                 canonical = old.canonical(page)
-                own = sites.host(canonical)
+                its_host = sites.host(canonical)
                 if unit == "site" and sites.site(canonical) == name:
                     return value
-                if unit == "host" and own == name:
+                if unit == "host" and its_host == name:
                     return value
-                if unit == "domain" and sites.domain(own) == name:
+                if unit == "domain" and sites.domain(its_host) == name:
                     return int(domains[value])
         return -1
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadAddress, BadStore, UnknownPage
 from cocite.graph import generation
 from cocite.graph.arrays import GONE, Arrays, places_of
-from cocite.graph.build.commit import Change, Commit, put_names, stored_records, with_layer
+from cocite.graph.build.commit import Change, Commit, put_names, stored_records
 from cocite.graph.build.merge_layers import layers_to_merge, merge
 from cocite.graph.build.passes import BuildOptions, Built, Passes, Past, RecordSource, build
 from cocite.graph.build.scratch import LinkColumns, ScratchSpace, Workers
@@ -124,18 +124,16 @@ def count_changed_twins(old: Graph, change: Change) -> int:
 
     Others are not looked at, for that would take a pass over the store: `cocite check` counts all.
     """
-    graph, index = with_layer(old, change.manifest, change.arrays), old.names.index
-    prints, kinds = graph.fingerprints, graph.array("page.kind")
-    none = np.zeros(0, np.uint32)
+    facts, index, none = change.graph.arrays.of_pages, old.names.index, np.zeros(0, np.uint32)
     changed = np.union1d(change.arrays.get("fact.page", none), change.arrays.get("record.page", none))
-    changed = changed[kinds[changed] & GONE == 0]
-    wanted, own = np.unique(prints[changed], return_counts=True)
+    changed = changed[facts("page.kind", changed) & GONE == 0]
+    wanted, own = np.unique(facts("fingerprint", changed), return_counts=True)
     buckets = np.unique(wanted >> np.uint64(65 - (len(index.start) - 1).bit_length())).astype(np.int64)
     lows, highs = (index.start[buckets + more].astype(np.int64) for more in (0, 1))
     near = index.page[places_of(lows, highs - lows)].astype(np.int64)
-    near = np.append(near, np.arange(graph.arrays.base.pages, graph.pages))
-    near = near[(kinds[near] & GONE == 0) & np.isin(prints[near], wanted)]
-    _, all_of_them = np.unique(prints[near], return_counts=True)
+    near = np.append(near, np.arange(old.arrays.base.pages, change.graph.pages))
+    near = near[(facts("page.kind", near) & GONE == 0) & np.isin(facts("fingerprint", near), wanted)]
+    _, all_of_them = np.unique(facts("fingerprint", near), return_counts=True)
     return int(np.minimum(own, all_of_them - 1).sum())
 
 

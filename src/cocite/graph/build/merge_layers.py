@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import find_in
+from cocite.graph.arrays import distinct, find_in
 from cocite.graph.build.commit import Columns, columns_with_texts, encoded_lists, encoded_names, out_arrays
 from cocite.graph.build.commit_derived import entry_points
 from cocite.graph.build.spill import RECORD_TEXTS
 from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in, text_rows
-from cocite.graph.generation import MemoryWriter
+from cocite.graph.generation import MemoryWriter, merged_sources
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter, text_column
 
@@ -45,7 +45,7 @@ def merge(arrays: LayeredArrays, count: int) -> tuple[dict[str, Any], Columns]:
         "first": layers[0].first,
         "new": sum(layer.new for layer in layers),
         "states": states[:-1],
-        "sources": [source for layer in layers for source in layer.manifest["sources"]],
+        "sources": merged_sources(source for layer in layers for source in layer.manifest["sources"]),
         "arrays": {},
     }
     return manifest, {name: values for name, values in columns.items() if len(values)}
@@ -76,11 +76,21 @@ def _lists(graph: Graph, layers: list[Layer]) -> Columns:
     columns |= encoded_lists(base, "in", into, starts, sources, np.zeros(0, np.uint32))
     columns |= entry_points(graph, out.astype(np.uint32))
     for kind in ("best", "sample"):
-        rows = {page: graph.links.stored(kind, page) for page in _union(layers, f"{kind}.page").tolist()}
-        kept = {page: row for page, row in rows.items() if row is not None}
-        columns[f"{kind}.page"] = np.array([*kept], np.uint32)
-        columns[f"{kind}.parent"] = np.concatenate([np.zeros(0, np.uint32), *kept.values()])
+        columns |= _chosen_parents(graph, layers, kind)
     return columns
+
+
+def _chosen_parents(graph: Graph, layers: list[Layer], kind: str) -> Columns:
+    """The rows of `best` or `sample` parents that the layers decide; pages that lost one have a row that says so."""
+    arrays, name = graph.arrays, f"{kind}.page"
+    pages = distinct(np.concatenate([layer.decides_parents(kind) for layer in layers]))
+    older = [arrays.base[name], *(layer[name] for layer in arrays.layers[: -len(layers)])]
+    had = np.isin(pages, distinct(np.concatenate(older)))
+    none = np.full(graph.links.stored_parents(kind).size, NONE, np.uint32)
+    rows = [graph.links.stored(kind, page) for page in pages.tolist()]
+    kept = [row is not None or bool(lost) for row, lost in zip(rows, had, strict=True)]
+    chosen = [none if row is None else row for row, is_kept in zip(rows, kept, strict=True) if is_kept]
+    return {name: pages[kept], f"{kind}.parent": np.concatenate([none[:0], *chosen])}
 
 
 def _tables(graph: Graph, layers: list[Layer]) -> Columns:

@@ -7,9 +7,9 @@ byte-pair encoding does: Gage 1994). Those that are used too rarely for a code o
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import read_only
+from cocite.graph.arrays import Keys, read_only
 from cocite.graph.huffman import MAX_CODE_BITS, Code
-from cocite.graph.names import NO_PIECES, Keys
+from cocite.graph.names import NO_PIECES
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.name_codec import FIRST_PIECE, MAX_PIECE_BYTES, NAMES_PER_BLOCK, NameCode
 

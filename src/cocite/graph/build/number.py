@@ -20,11 +20,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.arrays import Keys
 from cocite.graph.build.name_pieces import encode_keys, made_for, name_code
 from cocite.graph.build.names import NAME_COLUMNS, key_array, text_buffers
 from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.generation import Progress, Writer, no_progress
-from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
+from cocite.graph.names import CODED_NAMES, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.hashes import hash_keys
 from cocite.kernels.addresses.texts import mark_hosts

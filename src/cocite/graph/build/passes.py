@@ -268,7 +268,7 @@ class Passes:
         for _ in self.workers.in_order(lambda item: spill.add(*item), numbered()):
             pass
         spill.names.finish()
-        return described
+        return generation.merged_sources(described)
 
     def _describe(self, source: RecordSource) -> dict[str, Any]:
         """A source as the manifest lists it: enough to read it again from another folder, with the same options."""

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.graph.arrays import TEXT_PARTS, places_of, rows_of
+from cocite.graph.arrays import TEXT_PARTS, Keys, places_of, rows_of
 from cocite.graph.huffman import Code
-from cocite.graph.names import CODED_NAMES, Keys, coded_names, read_keys
+from cocite.graph.names import CODED_NAMES, coded_names, read_keys
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn
 from cocite.kernels.codec.history_codec import (

@@ -13,15 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph import generation
-from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, changed_small_arrays, read_only
+from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_small_arrays, distinct, find_in, read_only
 from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
+from cocite.kernels.codec.layer_rows import address_ranks, drop_rows, order_names
 from cocite.kernels.codec.lists import mark_moved, number_moved, place_moved
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
@@ -36,6 +38,8 @@ PAGE_TABLES = {"alias": ("target",), "near": ("representative",), "repeat": ("ta
 ENTRY_POINTS = ("out.skip.bit", "out.skip.before", "out.skip.attribute"), ("out.long.target", "out.long.place")
 MAPPED = {"out.words", "in.words", "out.weight", "best.parent", "sample.parent", *ENTRY_POINTS[0], *ENTRY_POINTS[1]}
 """Arrays of a layer that are mapped as they are, so they begin at a page of memory."""
+ROWS_FORMAT = 4
+"""Of layers: from this on, a page whose in-list changed keeps its rows of chosen parents unless the layer has one."""
 MAX_KNOWN_LAYERS = 256  # whose manifests are kept
 Values = NDArray[Any]
 Pages = NDArray[np.uint32]
@@ -58,6 +62,12 @@ class Layer:
             return FilePart(None, 0, values)
         return FilePart(self.file, int(self.manifest["arrays"][name]["offset"]), values)
 
+    def decides_parents(self, kind: str) -> Pages:
+        """The pages whose row of `best` or `sample` parents the layer decides."""
+        if int(self.manifest["format"]) >= ROWS_FORMAT:
+            return self[f"{kind}.page"]
+        return distinct(np.concatenate([self["in.page"], self[f"{kind}.page"]]))
+
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays, with the file, whose bytes are not those that were written."""
         for name in generation.changed_arrays(self.arrays, self.manifest["arrays"], progress, pool):
@@ -68,18 +78,25 @@ class Layer:
         return f"{name} in {self.file.name if self.file else 'a layer'}"
 
     @classmethod
-    def open(cls, store: Path, name: LayerName) -> Self:
-        """Open a layer that `CURRENT` names. Raises BadStore with what to do."""
+    def open(cls, store: Path, name: LayerName) -> "Layer":
+        """Open a layer that `CURRENT` names, or take it if it is open. Raises BadStore with what to do."""
         file = store / name.file
         try:
             about = file.stat() if file.exists() else None
             marks = (about.st_ino, about.st_size, about.st_mtime_ns) if about else ()
-            manifest = _verified_manifest(store, name, *marks)
-            return cls(manifest, _mapped(file, manifest), file)
+            found = _open_layers.get((file, name.digest, *marks))
+            if found is None:
+                manifest = _verified_manifest(store, name, *marks)
+                found = _open_layers[file, name.digest, *marks] = cls(manifest, _mapped(file, manifest), file)
+            return found
         except OSError as error:
             raise generation.cannot_read(file, error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise generation.damaged_layer(file) from error
+
+
+_open_layers: WeakValueDictionary[tuple[Any, ...], Layer] = WeakValueDictionary()
+"""A server opens a store after each commit, and has all layers but one open."""
 
 
 @lru_cache(MAX_KNOWN_LAYERS)  # a commit opens a store several times
@@ -194,6 +211,19 @@ class LayeredArrays(Arrays):
             return self._merge(tables, [layer[text_rows(kind)] for layer in self.layers]).page.copy()
         return self.base[name].view()
 
+    def of_pages(self, name: str, pages: NDArray[Any]) -> NDArray[Any]:
+        """The values of some pages, without putting the array together: that takes a copy of all pages of memory."""
+        if name in self or name not in PAGE_FACTS:
+            return super().of_pages(name, pages)
+        wanted, own, values = pages.astype(np.uint32), self.base[name], np.zeros(len(pages), TYPE_OF[name])
+        old = wanted < len(own)
+        values[old] = own[wanted[old]]
+        for layer in self.layers:
+            at = find_in(layer["fact.page"], wanted)
+            decided = at >= 0
+            values[decided] = layer[name][at[decided]] if len(layer[name]) else 0
+        return values
+
     def layer_of(self, page: int) -> Layer:
         """The layer that added a page."""
         return self.layers[bisect_right(self._firsts, page) - 1]
@@ -239,21 +269,15 @@ class LayeredArrays(Arrays):
 
     def _newest(self, keys: list[Pages], covered: list[Pages]) -> list[NDArray[np.bool_]]:
         """Which rows of each table, oldest first, no later one replaces: `covered` are the pages that layers decide."""
-        kept = []
-        for number, pages in enumerate(keys):
-            later = [each for each in covered[number:] if len(each)]
-            mask = np.ones(len(pages), np.bool_)
-            if later and len(pages):
-                gone = np.unique(np.concatenate(later))
-                at = np.minimum(np.searchsorted(pages, gone), len(pages) - 1)
-                if len(pages) > 4 * len(gone):  # few of many: look these up
-                    for low, page in zip(at.tolist(), gone.tolist(), strict=True):
-                        while low < len(pages) and pages[low] == page:
-                            mask[low], low = False, low + 1
-                else:
-                    mask = ~np.isin(pages, gone)
+        kept, gone = [], np.zeros(0, np.uint32)
+        for number in reversed(range(len(keys))):
+            if number < len(covered) and len(covered[number]):
+                gone = distinct(np.concatenate([gone, covered[number]]))
+            mask = np.ones(len(keys[number]), np.bool_)
+            if len(gone) and len(mask):
+                drop_rows(read_only(keys[number]), read_only(gone), mask)
             kept.append(mask)
-        return kept
+        return kept[::-1]
 
     def _merge(self, tables: list[PageTable], covered: list[Pages]) -> PageTable:
         """Rows of several tables by page; the newest that decides about a page has its rows."""
@@ -295,10 +319,11 @@ class LayeredArrays(Arrays):
             PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
             for each, place, count in zip(self.parts, places, counts, strict=True)
         ]
-        covered = [np.union1d(layer["in.page"], layer[f"{kind}.page"]) for layer in self.layers]
-        merged = self._merge(tables, covered)
-        self.setdefault(f"{kind}.page", read_only(merged.page))
-        self.setdefault(f"{kind}.first", read_only(merged.columns[0].astype(np.uint64)))
+        merged = self._merge(tables, [layer.decides_parents(kind) for layer in self.layers])
+        first = merged.columns[0].astype(np.uint64)
+        there = parents[first] != NONE if len(first) else np.zeros(0, np.bool_)
+        self.setdefault(f"{kind}.page", read_only(merged.page[there]))
+        self.setdefault(f"{kind}.first", read_only(first[there]))
         self.setdefault(f"{kind}.parent", read_only(parents))
         return self[f"{kind}.{part}"]
 
@@ -319,26 +344,16 @@ class LayeredArrays(Arrays):
 
     # Texts and names
 
-    def order_of_new(self, key: Callable[[int], bytes]) -> NDArray[np.uint64]:
-        """The address keys of new pages: the pages of the base before each, then its rank among those at one place."""
+    def order_of_new(self, keys: Callable[[], Keys]) -> NDArray[np.uint64]:
+        """The address keys of new pages, by the pages of the base before each and by their keys."""
         before = np.concatenate([np.zeros(0, np.uint32), *(layer["name.before"] for layer in self.layers)])
         if len(before) != self.new:
             raise self.damaged()
-        order = np.argsort(before, kind="stable")
-        ordered = before[order]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(order) else np.zeros(0, np.int64)
-        stops = np.append(starts[1:], len(order))
-        for start, stop in zip(starts[stops - starts > 1].tolist(), stops[stops - starts > 1].tolist(), strict=True):
-            some = order[start:stop]
-            own = {self.layer_of(self.base.pages + int(at)).first: at for at in (some[0], some[-1])}
-            if len(own) > 1 or "states" in self.layer_of(self.base.pages + int(some[0])).manifest:  # of several commits
-                order[start:stop] = sorted(some.tolist(), key=lambda at: key(self.base.pages + at))
-        rank = np.arange(len(order)) - np.repeat(starts, stops - starts)
-        found = np.empty(len(order), np.uint64)
-        # A page of the base has its number + 1, << 32: a new one comes before the page whose number is `before`.
-        found[order] = (ordered.astype(np.uint64) << np.uint64(32)) + np.uint64(1 << 31) + rank.astype(np.uint64)
-        found.flags.writeable = False
-        return found
+        found, (data, offsets) = np.empty(self.new, np.uint64), keys()
+        if self.new:
+            before = read_only(before)
+            address_ranks(before, order_names(before, read_only(data), read_only(offsets)), found)
+        return read_only(found)
 
 
 def text_rows(column: str) -> str:
@@ -360,7 +375,7 @@ def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
 
 def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
     """The pages that some layers list in arrays such as `record.page`, ascending."""
-    return np.unique(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
+    return distinct(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
 
 
 def check_lengths(layer: Layer, base: Arrays) -> list[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cocite.kernels.addresses.hashes import hash_long
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Place, bounds_of, decode_part, read_grown, sort_by_address
+from cocite.kernels.codec.lists import Place, address_key, bounds_of, decode_part, read_grown, sort_by_address
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import inline, kernel
 
@@ -181,25 +181,66 @@ def sample_parents(parents, child, fingerprints, seed, keep, out):
     return kept
 
 
+@inline
+def ranks_before(lists, one, other):
+    """Whether a parent comes before another: by in-degree, then by address."""
+    if lists.degree[one] != lists.degree[other]:
+        return lists.degree[one] > lists.degree[other]
+    return address_key(lists, one) < address_key(lists, other)
+
+
 @kernel
-def reordered(stored, pages, starts, changed, before, after, found):
+def reordered(stored, lists, pages, starts, changed, before, found):
     """Set found[i] if the stored best parents of pages[i] may be others, or in another order, or if it has none.
 
-    changed[starts[i] : starts[i + 1]] are parents of it whose in-degrees were `before` and are `after`: it matters if
-    one is stored, or now has enough for it.
+    `lists` are the links in. changed[starts[i] : starts[i + 1]] are parents of the page that are new, or whose
+    in-degrees were `before` others. It matters if one is stored and no longer between its neighbours, if it isn't and
+    now comes before the last one that is, or if the last one fell: those behind it are unknown.
     """
     for i in range(len(pages)):
         row, end = row_of(stored, pages[i]), stored.size - 1
         found[i] = row < 0
         if row < 0:
             continue
-        last = stored.parent[row + end]
+        kept = stored.parent[row : row + stored.size]
+        if len(before) != len(lists.degree) or kept.max() >= len(before):
+            return np.int64(DAMAGED)
         for k in range(starts[i], starts[i + 1]):
-            if last >= len(before) or changed[k] >= len(after):
+            parent, place = changed[k], np.int64(-1)
+            if parent >= len(before):
                 return np.int64(DAMAGED)
-            found[i] |= after[changed[k]] >= before[last]
-            for at in range(row, row + stored.size):
-                found[i] |= stored.parent[at] == changed[k]
+            for at in range(stored.size):
+                if kept[at] == parent:
+                    place = np.int64(at)
+            if place < 0:
+                found[i] |= ranks_before(lists, parent, kept[end])
+            else:
+                found[i] |= place > 0 and ranks_before(lists, parent, kept[place - 1])
+                found[i] |= place < end and ranks_before(lists, kept[place + 1], parent)
+                found[i] |= place == end and lists.degree[parent] < before[parent]
+    return np.int64(len(pages))
+
+
+@kernel
+def resampled(stored, pages, starts, added, fingerprints, seed, found):
+    """Set found[i] if the stored sample of the parents of pages[i] changes, or if it has none.
+
+    added[starts[i] : starts[i + 1]] are its new parents: one matters if its hash is not above that of the last stored.
+    """
+    for i in range(len(pages)):
+        row, page = row_of(stored, pages[i]), np.int64(pages[i])
+        found[i] = row < 0
+        if row < 0:
+            continue
+        last = stored.parent[row + stored.size - 1]
+        if last >= len(fingerprints) or page >= len(fingerprints):
+            return np.int64(DAMAGED)
+        child_hash = hash_long(uint64(fingerprints[page]), uint64(seed))
+        highest = hash_long(uint64(fingerprints[last]), child_hash)
+        for k in range(starts[i], starts[i + 1]):
+            if added[k] >= len(fingerprints):
+                return np.int64(DAMAGED)
+            found[i] |= hash_long(uint64(fingerprints[added[k]]), child_hash) <= highest
     return np.int64(len(pages))
 
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from shlex import join
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cocite.words.search import SearchIndex
 
 CRAWL_OPTIONS = ("depth", "max_pages", "delay", "scope", "allow_private")
+SENT = "sent to cocite serve"
+"""The source of pages that were sent to a server."""
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -349,7 +351,14 @@ class Add(SourceOptions):
     """
 
     resume: bool = parameter(False, "Crawling: go on with an earlier crawl, and fetch only what the store doesn't have")
-    compacts: bool = field(default=True, compare=False)  # whether layers that have become large are folded in
+    sent: bool = field(default=False, compare=False)  # to a server, which compacts the store by itself
+
+    def open_sources(
+        self, report: ReadReport, text: bool, progress: Progress, see_also: IO[str] | None
+    ) -> list[Source]:
+        """As for a build. What was sent to a server has no file of its own: in the manifest it is one source."""
+        found = super().open_sources(report, text, progress, see_also)
+        return [replace(source, spec=SENT) for source in found] if self.sent else found
 
     def crawled(self, spec: str) -> dict[str, Any]:
         from cocite.graph.crawled import crawled_before
@@ -366,7 +375,7 @@ class Add(SourceOptions):
         given = {"anchors": self.anchors, "text": self.text}
         before = kept_before(self.index, self.platforms)
         kept = {name: bool(before[name] if value is None else value) for name, value in given.items()}
-        return self.read(partial(add, compacts=self.compacts), Path(self.index), kept, progress)
+        return self.read(partial(add, compacts=not self.sent), Path(self.index), kept, progress)
 
 
 @operation()
