@@ -22,7 +22,7 @@ from cocite.errors import BadSource
 from cocite.sources.collections import plain_markdown
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_list_file, shortened
 from cocite.sources.collections.note_workers import processes_for, read_in_processes
-from cocite.sources.folders import address_of_file, checked_base, walk_files
+from cocite.sources.folders import address_of_file, checked_base, walk_names
 from cocite.sources.html.tokens import attributes, tokens
 from cocite.sources.kinds import DEFAULT_OPTIONS, Items, ReadOptions, SourceFolder, SourceKind, content_suffix
 from cocite.sources.records import (
@@ -52,6 +52,7 @@ MAX_PARAGRAPH = 20_000
 MAX_OPEN_BRACKETS = 100
 """Unclosed brackets in a paragraph. A text with more is not prose, and is searched for bare addresses only."""
 
+_MARKDOWN_NAME = re.compile(r"\.(?:md|markdown|mdown|mkd)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 _YAML = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$", re.MULTILINE)
@@ -71,9 +72,9 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     base = None if options.base is None else checked_base(options.base)
     if not path.is_dir():
         return expect_some(_read_file(path, path, base, options.folder, report), report, path.name)
-    files = [file for file in walk_files(path) if content_suffix(file) in MARKDOWN_SUFFIXES]
+    files = [name for name in walk_names(path) if _MARKDOWN_NAME.search(name)]
     folder = options.folder if options.folder and options.folder.path == path else SourceFolder(path)
-    pages: Items = read_files(files, path, base, folder, report)
+    pages: Items = read_files((path / name for name in files), path, base, folder, report)
     if count := processes_for(len(files)):
         pages = read_in_processes(files, count, folder, report, options._replace(base=base))
     if options.folder:  # one of several kinds in it

@@ -11,11 +11,11 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from cocite.sources.folders import walk_files
+from cocite.sources.folders import walk_names
 
 NOTE_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|#^\n]*+)(?:[#^][^\[\]|\n]*+)?(?:\|([^\[\]\n]*+))?\]\]")
@@ -56,30 +56,29 @@ class Notes:
         self.folder = folder
         self.tagged = any((folder / name).is_dir() for name in _VAULTS)
         if aliases is None:
-            files = (file for file in walk_files(folder) if file.suffix.lower() in NOTE_SUFFIXES)
-            paths = [file.relative_to(folder).as_posix() for file in files]
-            aliases = {path: self._read_aliases(path) for path in paths}
+            notes = (path for path in walk_names(folder) if path.lower().endswith(NOTE_SUFFIXES))
+            aliases = {path: self._read_aliases(path) for path in notes}
         self.aliases = aliases  # of every note, by its path
-        self._index()
 
     def _read_aliases(self, path: str) -> list[str]:
-        with (self.folder / path).open("rb") as file:
+        with (self.folder / path).open("rb", 0) as file:
             head = file.read(4 * MAX_HEAD)
         if b"alias" not in head.lower():
             return []
         text = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         return properties(text[:MAX_HEAD]).get("alias", [])
 
-    def _index(self) -> None:
-        paths = sorted(self.aliases, key=lambda path: (len(path), path))
-        self._paths = {_key(path): path for path in reversed(paths)}
-        self._names: dict[str, str] = {}
+    @cached_property
+    def _index(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The notes by path, and by name."""
+        paths, names = sorted(self.aliases, key=lambda path: (len(path), path)), dict[str, str]()
         for path in paths:
             for name in _names(path):
-                self._names.setdefault(_key(name), path)
+                names.setdefault(_key(name), path)
         for path in paths:
             for alias in self.aliases[path]:
-                self._names.setdefault(_key(alias), path)
+                names.setdefault(_key(alias), path)
+        return {_key(path): path for path in reversed(paths)}, names
 
     def renew(self, paths: Iterable[str]) -> set[str]:
         """Read notes again, some of which may be new or gone. Return the names that may lead elsewhere now."""
@@ -96,7 +95,7 @@ class Notes:
             else:
                 self.aliases[path] = now
         if changed:
-            self._index()
+            self.__dict__.pop("_index", None)
         return changed
 
     def find(self, name: str, note: str) -> str | None:
@@ -104,10 +103,11 @@ class Notes:
         name = name.strip().removesuffix(".md").strip("/")
         if not name or name.startswith(("http:", "https:")):
             return None
+        paths, names = self._index
         folder = note[: note.rfind("/") + 1]
         near = f"{folder}{name}.md"
-        path = self._paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
-        path = path or self._names.get(_key(name))
+        path = paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
+        path = path or names.get(_key(name))
         if path is None:
             if _MEDIA.search(name):
                 return None
