@@ -60,6 +60,7 @@ _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?)?", re.ASCII)
 _PARTS = re.compile(rf".{{1,{MAX_PARAGRAPH}}}\Z|.{{1,{MAX_PARAGRAPH - 1}}}[ \n]|.{{1,{MAX_PARAGRAPH}}}", re.DOTALL)
 _FOOTNOTE = re.compile(r"^[> ]{0,6}(?=\[\^)", re.MULTILINE)
 _MARKUP = re.compile(r"[\n\\`~*_\[<&]")  # where the inline rules of markdown-it begin
+_MARKS = re.compile(r"[\\`~*_\[<&!]")  # what a block of plain text doesn't have
 _BARE_ADDRESS = re.compile(r"(?<![^\W_])https?://[^\s<>\[\]`|]++", re.IGNORECASE)
 _HIDDEN = re.compile(r"<(/?)(?:script|style)\b", re.IGNORECASE)
 _HEADING_TAG = re.compile(r"/?h[1-6]")
@@ -71,10 +72,11 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
     base = None if options.base is None else checked_base(options.base)
     if not path.is_dir():
-        return expect_some(_read_file(path, path, base, options.folder, report), report, path.name)
+        address = base and address_of_file(base, path, path)
+        return expect_some(_read_file(path, address, NoteLinks.of(path, options.folder), report), report, path.name)
     files = [name for name in walk_names(path) if _MARKDOWN_NAME.search(name)]
     folder = options.folder if options.folder and options.folder.path == path else SourceFolder(path)
-    pages: Items = read_files((path / name for name in files), path, base, folder, report)
+    pages: Items = read_files(files, base, folder, report)
     if count := processes_for(len(files)):
         pages = read_in_processes(files, count, folder, report, options._replace(base=base))
     if options.folder:  # one of several kinds in it
@@ -82,28 +84,25 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     return expect_some(expect_readable(pages, report, path.name), report, path.name)
 
 
-def read_files(
-    files: Iterable[Path], path: Path, base: str | None, folder: SourceFolder, report: ReadReport
-) -> Iterator[Page]:
-    """Yield the pages of the files of a folder, `path`. Files that can't be read are counted."""
-    for file in files:
+def read_files(names: Iterable[str], base: str | None, folder: SourceFolder, report: ReadReport) -> Iterator[Page]:
+    """Yield the pages of the files of a folder, given by path in it. Files that can't be read are counted."""
+    for name in names:
+        file = folder.path / name
         try:
             if not file.stat().st_size:
                 report.read[UNSUPPORTED_FILE] += 1
                 continue
-            yield from _read_file(file, path, base, folder, report)
+            address = None if base is None else f"{base.rstrip('/')}/{notes.quoted(name)}"
+            yield from _read_file(file, address, NoteLinks(folder, name), report)
         except (BadSource, OSError) as error:
             if report.strict and isinstance(error, BadSource):
                 raise
             report.skip(UNREADABLE_FILE, str(error))
 
 
-def _read_file(
-    file: Path, path: Path, base: str | None, folder: SourceFolder | None, report: ReadReport
-) -> Iterator[Page]:
+def _read_file(file: Path, address: str | None, links: "NoteLinks | None", report: ReadReport) -> Iterator[Page]:
     if (content := read_list_file(file, report)) is not None:
-        address = base and address_of_file(base, path, file)
-        yield parse(decoded(content), address, report, file.name, NoteLinks.of(file, folder))
+        yield parse(decoded(content), address, report, file.name, links)
 
 
 class NoteLinks(NamedTuple):
@@ -284,6 +283,10 @@ def read_blocks(text: str, links: NoteLinks | None = None) -> Iterator[MarkdownB
 
 def _plain_block(level: int, content: str, links: NoteLinks | None) -> MarkdownBlock:
     """Read a heading (with its level) or a paragraph."""
+    if not _MARKS.search(content) and "://" not in content:
+        whole = " ".join(content.split())
+        tags = notes.TAG.findall(content) if links and "#" in content else []
+        return MarkdownBlock(whole, [MarkdownHeading(shortened(whole, MAX_TEXT), level)] if level else [], tags)
     spans = plain_markdown.spans(content, links is not None)
     if spans is None:
         block = _BlockReader(links)

@@ -104,9 +104,8 @@ def main(requests: IO[bytes], answers: IO[bytes]) -> None:
     folder = SourceFolder(path, {Notes: Notes(path, given["aliases"])})
     for line in requests:
         report, failure, found = ReadReport(given["strict"]), "", list[pa.RecordBatch]()
-        files = [path / name for name in json.loads(line)]
         try:
-            pages = read_files(files, path, given["base"], folder, report)
+            pages = read_files(json.loads(line), given["base"], folder, report)
             found = list(merge_small_batches(pages, given["text"]))
         except BadSource as error:
             failure = str(error)
