@@ -54,6 +54,7 @@ class ReadOptions(NamedTuple):
     undirected: bool = False  # whether the links of edge lists count in both directions
     see_also: IO[str] | None = None  # where links of "See also" sections of wikis go, instead of into pages
     categories: bool = False  # whether the categories of wikis are links
+    mentions: bool = False  # whether names of notes in the texts of other notes are links
     folder: SourceFolder | None = None  # the folder that a file was found in
 
 

@@ -42,6 +42,7 @@ class Source:
 def open_source(
     spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True,
     undirected: bool = False, see_also: IO[str] | None = None, categories: bool = False,
+    mentions: bool = False,
 ) -> Source:  # fmt: skip
     """Recognise a source: a file, a folder, `-` for standard input, SQL, or the address of a page to crawl from.
 
@@ -51,7 +52,8 @@ def open_source(
         raise BadSource("The name of a source is empty: give a file, a folder or an address")
     if kind is not None and kind not in kinds.source_kinds():
         raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kinds.kind_choices()}")
-    options = ReadOptions(None if base is None else checked_base(base), text, undirected, see_also, categories)
+    address = None if base is None else checked_base(base)
+    options = ReadOptions(address, text, undirected, see_also, categories, mentions)
     try:
         name, size, read = _reader(spec, Path(spec), report, kind, options)
     except OSError as error:

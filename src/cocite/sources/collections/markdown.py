@@ -73,10 +73,11 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     base = None if options.base is None else checked_base(options.base)
     if not path.is_dir():
         address = base and address_of_file(base, path, path)
-        return expect_some(_read_file(path, address, NoteLinks.of(path, options.folder), report), report, path.name)
+        links = NoteLinks.of(path, options.folder, options.mentions)
+        return expect_some(_read_file(path, address, links, report), report, path.name)
     files = [name for name in walk_names(path) if _MARKDOWN_NAME.search(name)]
     folder = options.folder if options.folder and options.folder.path == path else SourceFolder(path)
-    pages: Items = read_files(files, base, folder, report)
+    pages: Items = read_files(files, base, folder, report, options.mentions)
     if count := processes_for(len(files)):
         pages = read_in_processes(files, count, folder, report, options._replace(base=base))
     if options.folder:  # one of several kinds in it
@@ -84,7 +85,9 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     return expect_some(expect_readable(pages, report, path.name), report, path.name)
 
 
-def read_files(names: Iterable[str], base: str | None, folder: SourceFolder, report: ReadReport) -> Iterator[Page]:
+def read_files(
+    names: Iterable[str], base: str | None, folder: SourceFolder, report: ReadReport, mentions: bool
+) -> Iterator[Page]:
     """Yield the pages of the files of a folder, given by path in it. Files that can't be read are counted."""
     for name in names:
         file = folder.path / name
@@ -93,7 +96,7 @@ def read_files(names: Iterable[str], base: str | None, folder: SourceFolder, rep
                 report.read[UNSUPPORTED_FILE] += 1
                 continue
             address = None if base is None else f"{base.rstrip('/')}/{notes.quoted(name)}"
-            yield from _read_file(file, address, NoteLinks(folder, name), report)
+            yield from _read_file(file, address, NoteLinks(folder, name, mentions), report)
         except (BadSource, OSError) as error:
             if report.strict and isinstance(error, BadSource):
                 raise
@@ -110,12 +113,13 @@ class NoteLinks(NamedTuple):
 
     folder: SourceFolder
     file: str  # its path in the folder
+    mentions: bool = False  # whether names of notes that aren't linked are links, too
     url: str = ""  # its address
     root: str | None = None  # the address of the folder, if that of the file is under it
 
     @classmethod
-    def of(cls, file: Path, folder: SourceFolder | None) -> "NoteLinks | None":
-        return None if folder is None else cls(folder, file.relative_to(folder.path).as_posix())
+    def of(cls, file: Path, folder: SourceFolder | None, mentions: bool) -> "NoteLinks | None":
+        return None if folder is None else cls(folder, file.relative_to(folder.path).as_posix(), mentions)
 
     @property
     def notes(self) -> Notes:
@@ -144,6 +148,12 @@ class NoteLinks(NamedTuple):
             return {}
         names = (*notes.properties(text).get("tag", ()), *inline)
         return {name: self.address(f"tags/{name.strip('/').lower()}") for name in names}
+
+    def mentioned(self, page: Page) -> dict[str, str]:
+        """The names of notes that the text of a page has and that it doesn't link to, each with its address."""
+        found = {self.address(path): name for path, name in self.notes.mentioned(page.text, self.file).items()}
+        known = {link.url.partition("#")[0] for link in page.links}
+        return {name: there for there, name in found.items() if there not in known}
 
 
 def parse(
@@ -180,12 +190,14 @@ def parse(
     page.text = "\n".join(filter(None, texts))
     if links:
         page.title = page.title or Path(name).stem.encode("utf-8", "replace").decode()
-        if tagged := links.tags(source, tags):
-            page.headings.append("Tags")
+        mentioned = links.mentioned(page) if links.mentions else {}
+        tagged = {f"#{tag}": there for tag, there in links.tags(source, tags).items()}
+        for heading, weak in (("Tags", tagged), ("Mentions", mentioned)):
             page.links += [
-                Link(there, f"#{tag}", len(page.headings) - 1, weight=notes.TAG_WEIGHT, boilerplate=True)
-                for tag, there in tagged.items()
+                Link(there, name, len(page.headings), weight=notes.TAG_WEIGHT, boilerplate=True)
+                for name, there in weak.items()
             ]
+            page.headings += [heading] if weak else []
     return page
 
 

@@ -59,7 +59,8 @@ def read_in_processes(
     waiting = chunks_of(files, folder.path)
     try:
         given: dict[str, Any] = {"folder": str(folder.path.absolute()), "base": options.base, "text": options.text}
-        given |= {"strict": report.strict, "aliases": folder.know(Notes).aliases}  # meanwhile the processes start
+        given |= {"strict": report.strict, "mentions": options.mentions}
+        given["aliases"] = folder.know(Notes).aliases  # meanwhile the processes start
         for worker in workers:
             with suppress(OSError):  # one that has ended is noticed when it is asked
                 worker.send(given)
@@ -105,7 +106,7 @@ def main(requests: IO[bytes], answers: IO[bytes]) -> None:
     for line in requests:
         report, failure, found = ReadReport(given["strict"]), "", list[pa.RecordBatch]()
         try:
-            pages = read_files(json.loads(line), given["base"], folder, report)
+            pages = read_files(json.loads(line), given["base"], folder, report, given["mentions"])
             found = list(merge_small_batches(pages, given["text"]))
         except BadSource as error:
             failure = str(error)
