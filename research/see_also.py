@@ -135,12 +135,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--queries", type=int, default=2000, help="chosen by hash; 0 is all")
     parser.add_argument("--docs", type=Path, default=DOCS)
     options = parser.parse_args(arguments)
-    for name, dump in dumps(options, Path(tempfile.mkdtemp(prefix="cocite-dumps-"))):
-        with tempfile.TemporaryDirectory(prefix="cocite-see-also-") as work:
-            found = evaluate(dump, Path(work), options.methods or METHODS, options.queries)
-        head = ("method", "P@10", "MAP@10", "nDCG@10", "answered", "ms", "MAP, more than auto (95 %)", "better : worse")
-        against = tests(found, str(method("auto")))
-        show(f"{name}, {len(found.queries):,} queries", (*head, "p"), list(details(found, against)))
+    head = (
+        "method",
+        "P@10",
+        "MAP@10",
+        "nDCG@10",
+        "answered",
+        "ms",
+        "MAP, more than auto (95 %)",
+        "better : worse",
+        "p",
+    )
+    with tempfile.TemporaryDirectory(prefix="cocite-dumps-") as folder:
+        for name, dump in dumps(options, Path(folder)):
+            with tempfile.TemporaryDirectory(prefix="cocite-see-also-") as work:
+                found = evaluate(dump, Path(work), options.methods or METHODS, options.queries)
+            against = tests(found, str(method("auto")))
+            show(f"{name}, {len(found.queries):,} queries", head, list(details(found, against)))
 
 
 if __name__ == "__main__":

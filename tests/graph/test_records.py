@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadSource
 from cocite.graph.build.passes import BuildOptions, build
+from cocite.graph.build.spill import parse_date
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page, ReadReport
 from tests.graph.webs import Records, make, page
@@ -301,3 +303,13 @@ def test_a_batch_may_lack_columns_and_hold_bare_links(place: Path) -> None:
     graph = Graph(place / "s")
     assert targets(graph, A) == [B, C]
     assert np.count_nonzero(graph.array("page.kind")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("1999", "1999-01-01"), ("1999-05", "1999-05-01"), (" 2024-02-29T10:00 ", "2024-02-29"), ("1945", "1970-01-01"),
+     ("19990517000000", "1999-05-17"), ("199", None), ("1999-13", None), ("soon", None)],
+)  # fmt: skip
+def test_dates(text: str, day: str | None) -> None:
+    found = parse_date(text)
+    assert (datetime.fromtimestamp(found, UTC).date().isoformat() if found else None) == day

@@ -130,13 +130,19 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".obsidian").mkdir()
     notes = {f"n{number}": f"# N {number}\n[[n{number + 1}]] [[other {number - 1}]] #t\n" for number in range(20)}
-    vault(tmp_path, **notes, empty="", sub__deep="---\naliases: other 3\n---\n[x](https://x.example/) [y](mailto:y)")
+    vault(
+        tmp_path,
+        **notes,
+        empty="",
+        mention="see other 3",
+        sub__deep="---\naliases: other 3\n---\n[x](https://x.example/) [y](mailto:y)",
+    )
     (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("[[n1]]")
     (tmp_path / "pages.jsonl").write_text('{"url": "https://p.example/"}')
 
     def rows(text: bool) -> tuple[list[dict], ReadReport]:  # type: ignore[type-arg]
         report = ReadReport()
-        batches = open_source(str(tmp_path), report, base=BASE, text=text).records()
+        batches = open_source(str(tmp_path), report, base=BASE, text=text, mentions=text).records()
         return [row for batch in batches for row in batch.to_pylist()], report
 
     expected = {text: rows(text) for text in (True, False)}
@@ -146,6 +152,7 @@ def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pyte
         assert together == alone
         assert (counted.read, counted.skipped, counted.example) == (report.read, report.skipped, report.example)
     assert expected[True][1].read["file of an unsupported type"] == 1
+    assert [len(row["links"]) for row in expected[True][0] if row["url"] == f"{BASE}mention.md"] == [1]
 
 
 def test_processes_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,3 +187,30 @@ def test_time_grows_with_the_number_of_notes(tmp_path: Path) -> None:
     seconds(50)
     once = seconds(300)
     assert seconds(1200) < 9 * once + 0.2
+
+
+def test_names_that_are_not_linked_are_weak_links_if_wanted(tmp_path: Path) -> None:
+    folder = vault(
+        tmp_path,
+        start="# Start\nAn INVERTED index of the storage, [[linked]]; linked again; not storages. Start.\n",
+        **{"inverted index": "---\naliases: [posting list]\n---\nA posting list", "index": "x", "ideas__storage": "y"},
+        linked="z",
+        map="a map, 2024 and the posting\nlist",
+    )
+    (tmp_path / "2024.md").write_text("numbers alone name too much")
+    plain = read(folder)
+    assert links(plain["start.md"]) == [("linked.md", "linked")]
+    found = {
+        row["url"].removeprefix(BASE): row
+        for batch in open_source(str(folder), ReadReport(strict=True), base=BASE, mentions=True).records()
+        for row in batch.to_pylist()
+    }
+    assert links(found["start.md"])[1:] == [
+        ("inverted%20index.md", "inverted index"),
+        ("ideas/storage.md", "storage"),
+    ]
+    assert links(found["map.md"]) == [("inverted%20index.md", "posting list")]
+    assert links(found["inverted%20index.md"]) == []
+    weak = found["start.md"]["links"][1]
+    assert (weak["weight"], weak["boilerplate"], weak["block"]) == (0.25, True, 1)
+    assert found["start.md"]["headings"] == ["Start", "Mentions"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.words.tokens import terms_of
+from cocite.words.tokens import analyzer, fold, terms_of
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,9 @@ def test_any_text_gives_words_that_give_themselves(text: str) -> None:
         assert not any(character.isspace() for character in term)
         again = terms_of(term)
         assert again == [term] or len(again) != 1
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=200) | st.text("aB1 ", min_size=70, max_size=90))
+def test_ascii_has_the_words_that_the_tokenizer_finds(text: str) -> None:
+    words = analyzer().analyze(fold(text)[0])
+    assert terms_of(text) == [word for word in words if len(word) > 1 and not word.isdigit()]

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,28 +23,53 @@ _MARKDOWN_NOTE = re.compile(r"_.*\.(?:md|markdown|mdown|mkd)", re.IGNORECASE)  #
 
 
 def walk_files(folder: Path) -> Iterator[Path]:
-    """Yield the regular files of a folder and its subfolders, sorted, without hidden files, linked folders and stores.
+    """Yield the regular files of a folder and its subfolders, as `walk_names` does."""
+    return (folder / name for name in walk_names(folder))
 
-    Where Spark or Hive has written, names that begin with _ are hidden too, and so is Parquet below such names.
-    Elsewhere they are not: documentation tools write pages into `_modules`. An unfinished folder raises BadSource.
+
+def walk_names(folder: Path) -> Iterator[str]:
+    """Yield the paths of a folder's regular files, from that folder on: sorted, without hidden files and stores.
+
+    Links to folders aren't followed. Where Spark or Hive has written, names that begin with _ are hidden too, and so is
+    Parquet below such names. Elsewhere they are not: documentation tools write pages into `_modules`. An unfinished
+    folder raises BadSource.
     """
-    for place, folders, names in os.walk(folder):
-        here = Path(place)
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        below = waiting.pop()
+        here = folder.joinpath(*below)
+        folders, names = list_folder(here)
         if is_unfinished(here, folders, names):
-            raise unfinished_folder(place)
+            raise unfinished_folder(str(here))
         is_table = (
             "_SUCCESS" in names
             or any(name.endswith(_PARQUET_SUFFIX) for name in names)
             or any(_PARTITION.match(name) for name in folders)
         )
         hidden = (".", "_") if is_table else (".",)
-        skip_parquet = any(part.startswith("_") for part in here.relative_to(folder).parts)
-        folders[:] = sorted(name for name in folders if not name.startswith(hidden) and not is_store(here / name))
+        skip_parquet = any(part.startswith("_") for part in below)
         for name in sorted(names):
             if name.startswith(hidden) and not _MARKDOWN_NOTE.fullmatch(name):
                 continue
-            if (here / name).is_file() and not (skip_parquet and name.endswith(_PARQUET_SUFFIX)):
-                yield here / name
+            if names[name] and not (skip_parquet and name.endswith(_PARQUET_SUFFIX)):
+                yield "/".join((*below, name))
+        inside = (name for name, is_link in folders.items() if not is_link and not name.startswith(hidden))
+        waiting += [(*below, name) for name in sorted(inside, reverse=True) if not is_store(here / name)]
+
+
+def list_folder(folder: Path) -> tuple[dict[str, bool], dict[str, bool]]:
+    """The folders in a folder, and whether each is a link; the other names, and whether each is a regular file."""
+    folders, names = dict[str, bool](), dict[str, bool]()
+    with suppress(OSError), os.scandir(folder) as entries:  # a folder that can't be listed counts as empty
+        for entry in entries:
+            try:
+                if entry.is_dir():
+                    folders[entry.name] = entry.is_symlink()
+                else:
+                    names[entry.name] = entry.is_file()
+            except OSError:  # a link to itself
+                names[entry.name] = False
+    return folders, names
 
 
 def is_unfinished(place: Path, folders: Collection[str], names: Collection[str]) -> bool:

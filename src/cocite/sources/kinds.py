@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
@@ -15,6 +16,7 @@ from cocite.pages.site import is_under_icann
 from cocite.plugins import all_loaded
 from cocite.sources.compressed import head
 from cocite.sources.declared import declared_kinds
+from cocite.sources.folders import walk_names
 from cocite.sources.records import Page, ReadReport, shorten
 
 Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
@@ -52,6 +54,7 @@ class ReadOptions(NamedTuple):
     undirected: bool = False  # whether the links of edge lists count in both directions
     see_also: IO[str] | None = None  # where links of "See also" sections of wikis go, instead of into pages
     categories: bool = False  # whether the categories of wikis are links
+    mentions: bool = False  # whether names of notes in the texts of other notes are links
     folder: SourceFolder | None = None  # the folder that a file was found in
 
 
@@ -125,6 +128,19 @@ def kind_of(path: Path) -> str | None:
         return _kind(path) if path.stat().st_size else None
     except (BadSource, OSError):
         return None
+
+
+def count_kinds(folder: Path) -> dict[str, int]:
+    """Return how many files of each kind a folder has. After the first file of a kind, some suffixes are enough."""
+    found, known = Counter[str](), dict[str, str]()
+    for name in walk_names(folder):
+        file = folder / name
+        if kind := known.get(file.suffix.lower()) or kind_of(file):
+            found[kind] += 1
+            chosen = source_kinds()[kind]
+            if chosen.unit and chosen.unit(file, folder)[0] == folder:
+                known |= dict.fromkeys(chosen.suffixes, kind)
+    return dict(found)
 
 
 def is_never_source(name: str) -> bool:

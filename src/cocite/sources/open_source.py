@@ -15,7 +15,7 @@ from cocite.errors import BadSource
 from cocite.sources import kinds
 from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.edges.sql import is_sql, parse_sql
-from cocite.sources.folders import address_under, checked_base, is_store, walk_files
+from cocite.sources.folders import address_under, checked_base, is_store, walk_files, walk_names
 from cocite.sources.kinds import Items, ReadOptions, SourceFolder, SourceKind
 from cocite.sources.page_records import read_jsonl
 from cocite.sources.records import UNREADABLE_FILE, UNSUPPORTED_FILE, ReadReport, expect_readable, shorten
@@ -42,6 +42,7 @@ class Source:
 def open_source(
     spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True,
     undirected: bool = False, see_also: IO[str] | None = None, categories: bool = False,
+    mentions: bool = False,
 ) -> Source:  # fmt: skip
     """Recognise a source: a file, a folder, `-` for standard input, SQL, or the address of a page to crawl from.
 
@@ -51,7 +52,8 @@ def open_source(
         raise BadSource("The name of a source is empty: give a file, a folder or an address")
     if kind is not None and kind not in kinds.source_kinds():
         raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kinds.kind_choices()}")
-    options = ReadOptions(None if base is None else checked_base(base), text, undirected, see_also, categories)
+    address = None if base is None else checked_base(base)
+    options = ReadOptions(address, text, undirected, see_also, categories, mentions)
     try:
         name, size, read = _reader(spec, Path(spec), report, kind, options)
     except OSError as error:
@@ -112,9 +114,10 @@ def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, option
     """Read the files of a folder, whatever their kinds. Files that can't be read are counted."""
     units, folder = set[object](), SourceFolder(path)
     known_suffixes: tuple[str, ...] = ()
-    for file in walk_files(path):
-        if file.suffix.lower() in known_suffixes:
+    for below in walk_names(path):
+        if below.lower().endswith(known_suffixes):
             continue
+        file = path / below
         name = kind.name if kind else kinds.kind_of(file)
         if name is None:
             report.read[UNSUPPORTED_FILE] += 1

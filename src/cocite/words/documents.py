@@ -81,18 +81,20 @@ def document(own: dict[str, str], links: LinkTexts, address: str) -> dict[str, l
     """The texts of a page by field."""
     texts = {
         "title": [own["title"]],
-        "anchors": repeated(links.anchors),
         "headings": own["headings"].split("\n"),
-        "around": repeated([*links.contexts, *links.headings]),
         "text": [own["text"][:MAX_TEXT_CHARACTERS]],
         "address": [address_words(address)],
     }
-    return {name: [prepare(text) for text in values if text] for name, values in texts.items()}
+    return {
+        **{name: [prepare(text) for text in values if text] for name, values in texts.items()},
+        "anchors": repeated(links.anchors),
+        "around": [*repeated(links.contexts), *repeated(links.headings)],
+    }
 
 
 def repeated(texts: list[tuple[str, int]]) -> list[str]:
-    """Each text once for every doubling of its count: thousands of equal ones would drown the others."""
-    return [text for text, count in texts for _ in range(count.bit_length())]
+    """Each text, prepared, once for every doubling of its count: thousands of equal ones would drown the others."""
+    return [text for raw, count in texts for text in [prepare(raw)] * count.bit_length()]
 
 
 def address_words(address: str) -> str:
@@ -142,16 +144,17 @@ def link_texts(
         with pa.OSFile(str(file)) as source:
             table = pa.ipc.open_stream(source).read_all()
         file.unlink()
-        yield from sorted(counted_texts(table, languages).items())
+        found = counted_texts(table, languages)
+        yield from ((page, found[page]) for page in sorted(found))
 
 
 def counted_texts(table: pa.Table, languages: bool) -> dict[int, LinkTexts]:
     """The texts of links by target."""
-    found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], [], []))
+    found = defaultdict[int, LinkTexts](lambda: LinkTexts([], [], [], []))
     for name, maximum in columns_of(languages).items():
         column = LinkTexts._fields.index(name)
-        for page, text, count in count_texts(table["target"], table[name], maximum):
-            found[page][column].append((text, count))
+        for page, texts in count_texts(table["target"], table[name], maximum):
+            found[page][column].extend(texts)
     return found
 
 
@@ -172,13 +175,14 @@ def link_texts_of(graph: Graph, pages: NDArray[np.int64], languages: bool) -> di
     parents = parents_of(graph, pages)
     starts, *links = graph.links.read_some(graph.out, parents, attributes=True)
     out, names = OutLinks.of(*links), list(columns_of(languages))
-    wanted = np.isin(out.targets, pages)
+    sources = np.repeat(parents, np.diff(starts))
+    read = sampled(graph, sources, out.targets, SAMPLE_LINKS) & np.isin(out.targets, pages)
     columns = {name: graph.texts.column(name) for name in MAX_TEXTS}
     targets, texts = [np.zeros(0, np.uint32)], dict[str, list[str]]({name: [] for name in names})
     for page, low, high in zip(parents.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        lines = {name: column.lines(page) for name, column in columns.items()}
+        lines = {name: cut_lines(column[page]) for name, column in columns.items()}
         own = OutLinks(out.targets[low:high], out.blocks[low:high], out.flags[low:high])
-        targets.append(add_texts(graph, page, own, wanted[low:high], lines, texts))
+        targets.append(add_texts(graph, page, own, read[low:high], lines, texts))
     made = {name: pa.array(values, pa.string()) for name, values in texts.items()}
     return counted_texts(pa.table({"target": np.concatenate(targets), **made}), languages)
 
@@ -192,17 +196,16 @@ def add_texts(
     graph: Graph,
     page: int,
     links: OutLinks,
-    wanted: NDArray[np.bool_] | None,
+    read: NDArray[np.bool_],
     lines: dict[str, list[str]],
     texts: dict[str, list[str]],
 ) -> NDArray[np.uint32]:
-    """Add the texts of a page's links to columns, all or those that are wanted; returns their targets."""
-    read = sampled(graph, np.int64(page), links.targets, SAMPLE_LINKS)
-    chosen = np.flatnonzero(read if wanted is None else read & wanted)
-    places = {name: chosen.tolist() for name in MAX_TEXTS}
-    places["headings"] = links.blocks[chosen].tolist()
+    """Add the texts of those of a page's links that are read to columns; returns their targets."""
+    chosen = read.nonzero()[0]
+    places, blocks = chosen.tolist(), links.blocks[chosen].tolist()
     for name, own in lines.items():
-        texts[name] += [own[at][:MAX_LINE_CHARACTERS] if 0 <= at < len(own) else "" for at in places[name]]
+        wanted = blocks if name == "headings" else places
+        texts[name] += [own[at] if 0 <= at < len(own) else "" for at in wanted]
     if "languages" in texts:
         texts["languages"] += [language_of_list(graph.facts.language(page), lines)] * len(chosen)
     return links.targets[chosen]
@@ -258,11 +261,13 @@ def read_link_texts(
         here = np.unique(np.concatenate(some)).tolist()
         if here and not first <= here[0] <= here[-1] < first + len(starts) - 1:
             raise graph.damaged()
+        sources = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
+        read = sampled(graph, sources, links.targets, SAMPLE_LINKS)
         for page in here:
             low, high = int(starts[page - first]), int(starts[page - first + 1])
             lines = {name: column.take(page) or [] for name, column in columns.items()}
             own = OutLinks(links.targets[low:high], links.blocks[low:high], links.flags[low:high])
-            targets.append(add_texts(graph, page, own, None, lines, texts))
+            targets.append(add_texts(graph, page, own, read[low:high], lines, texts))
             if len(texts["anchors"]) >= CHUNK_LINKS:
                 yield np.concatenate(targets), texts
                 targets, texts = [], {name: [] for name in columns_of(languages)}
@@ -285,7 +290,8 @@ def lines_of(graph: Graph, name: str) -> Iterator[tuple[int, list[str]]]:
 
 def cut_lines(text: str) -> list[str]:
     """The lines of a text, each cut to a length."""
-    return [line[:MAX_LINE_CHARACTERS] for line in text.split("\n")]
+    lines = text.split("\n")
+    return lines if len(text) <= MAX_LINE_CHARACTERS else [line[:MAX_LINE_CHARACTERS] for line in lines]
 
 
 def sampled(graph: Graph, sources: Any, targets: NDArray[np.uint32], sample: int) -> NDArray[np.bool_]:
@@ -297,12 +303,16 @@ def sampled(graph: Graph, sources: Any, targets: NDArray[np.uint32], sample: int
     return taken
 
 
-def count_texts(targets: pa.ChunkedArray, texts: pa.ChunkedArray, maximum: int) -> Iterator[tuple[int, str, int]]:
-    """Yield (page, text, count) of the `maximum` most frequent texts of each page, in page order."""
+def count_texts(
+    targets: pa.ChunkedArray, texts: pa.ChunkedArray, maximum: int
+) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+    """Yield (page, its `maximum` most frequent texts with their counts), in page order."""
     texts = pc.utf8_trim_whitespace(pc.utf8_lower(texts))
     table = pa.table({"target": targets, "text": texts}).filter(pc.not_equal(texts, ""))
     found = table.group_by(["target", "text"], use_threads=False).aggregate([([], "count_all")])
     found = found.sort_by([("target", "ascending"), ("count_all", "descending"), ("text", "ascending")])
-    pages = found["target"].to_numpy()
-    found = found.filter(pa.array(np.arange(len(pages)) - np.searchsorted(pages, pages) < maximum))
-    yield from zip(*(found[name].to_pylist() for name in ("target", "text", "count_all")), strict=True)
+    counted = list(zip(found["text"].to_pylist(), found["count_all"].to_pylist(), strict=True))
+    pages, starts = np.unique(found["target"].to_numpy(), return_index=True)
+    stops = np.append(starts, len(counted))[1:]
+    for page, start, stop in zip(pages.tolist(), starts.tolist(), stops.tolist(), strict=True):
+        yield page, counted[start : min(stop, start + maximum)]

@@ -103,31 +103,25 @@ def count_words(own: dict[str, str], links: LinkTexts, terms: Callable[[str], li
     of_text = min(len(counted), 0xFFFF)
     if own["title"] or own["headings"]:
         counted.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
+    counted.update(words_of_links(links.contexts, terms))
+    described = bool(counted)
     words = {word: count * WORD_TENTHS for word, count in counted.items()}
-    described = add_link_words(words, links, terms)
+    for word, count in words_of_links(links.anchors, terms).items():
+        words[word] = words.get(word, 0) + count * ANCHOR_TENTHS
     most = words
     if len(words) > COUNTED_WORDS:
         most = dict(sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS])
     return CountedWords(words, most, of_text, described)
 
 
-def add_link_words(words: dict[str, int], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:
-    """Add the words of links to a page, counting in tenths; return whether the page has words other than anchors."""
-    add_words(words, links.contexts, WORD_TENTHS, terms)
-    described = bool(words)
-    add_words(words, links.anchors, ANCHOR_TENTHS, terms)
-    return described
-
-
-def add_words(
-    words: dict[str, int], texts: list[tuple[str, int]], tenths: int, terms: Callable[[str], list[str]]
-) -> None:
-    """Add the words of texts. Each counts `tenths` for each link that has the text."""
+def words_of_links(texts: list[tuple[str, int]], terms: Callable[[str], list[str]]) -> dict[str, int]:
+    """Count the words of texts, each as often as links have the text."""
+    words = Counter(terms_of("\n".join(text for text, count in texts if count == 1)))  # most of them
     known = words.get  # a `Counter` calls Python for every new word
     for text, count in texts:
-        added = count * tenths
-        for term in terms(text):
-            words[term] = known(term, 0) + added
+        for term in terms(text) if count > 1 else ():
+            words[term] = known(term, 0) + count
+    return words
 
 
 def with_neighbours(graph: Graph, matrix: csr_array, text_words: NDArray[np.uint16]) -> csr_array:

@@ -4,6 +4,7 @@ A query has words and "phrases"; nothing else is syntax, so no input is an error
 between them (`node.js`, `wi-fi`, a run of Han characters) are a phrase.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -111,6 +112,8 @@ def index_process(path: Path, memory: int) -> Iterator["subprocess.Popen[bytes]"
 def index_for_parent() -> None:
     """The program of that process."""
     end_with_parent()
+    gc.freeze()
+    gc.disable()  # it would go over all texts, again and again
     SEARCH.build(Graph(sys.argv[1]), memory=int(sys.argv[2]))
     os._exit(0)
 

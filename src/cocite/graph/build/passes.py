@@ -14,7 +14,6 @@ finish    the new generation becomes the current one                         gra
 import logging
 import os
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -44,8 +43,7 @@ from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.store import Graph
 from cocite.kernels.interpreted import expect
 from cocite.pages.site import Sites
-from cocite.sources.folders import walk_files
-from cocite.sources.kinds import kind_of
+from cocite.sources.kinds import count_kinds
 from cocite.sources.records import ReadReport
 
 NEWEST_SECOND = (1 << 32) - 1  # when records without a date count as captured, if they are added to a store
@@ -277,7 +275,7 @@ class Passes:
         if self.options.said:
             entry["said"] = dict(self.options.said)
         if source.kind == "folder":
-            entry["files"] = dict(Counter(kind for file in walk_files(Path(path)) if (kind := kind_of(file))))
+            entry["files"] = count_kinds(Path(path))
         return entry
 
     def _manifest(

@@ -4,6 +4,7 @@ Later passes carry the tag of an address; its key goes to a file of names (names
 each other, so several threads make them. Invalid values of a record become unknown ones.
 """
 
+import re
 import threading
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from cocite.pages.address import canonical
 from cocite.pages.date import DAY_SECONDS
 from cocite.pages.site import Sites
 
+_YEAR_OR_MONTH = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 LINK_TEXTS = {"anchors": "text", "contexts": "context"}  # columns with a line for each link, and the link's field
 RECORD_TEXTS = ("title", "headings", "text", *LINK_TEXTS)
 MAX_LINE_CHARACTERS, MAX_HEADING_CHARACTERS, MAX_STATUS = 500, 300, 999
@@ -217,13 +219,19 @@ def read_attributes(link: Columns, count: int) -> NDArray[np.uint32]:
 
 
 def parse_date(text: str) -> int:
-    """Seconds since 1970 of an ISO date or time, or of a 14-digit archive timestamp; 0 if it is neither."""
+    """Seconds since 1970 of an ISO date or time, or of a 14-digit archive timestamp; 0 if it is neither.
+
+    Of a year or a month, as references have, the first day counts. What is older than 1970 is of 1970.
+    """
     text = text.strip()
+    if _YEAR_OR_MONTH.fullmatch(text):
+        text += "-01-01"[len(text) - 4 :]
     try:
         is_timestamp = text.isdigit() and len(text) == 14
         moment = datetime.strptime(text, "%Y%m%d%H%M%S") if is_timestamp else datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return min(max(int(moment.timestamp()), 0), 0xFFFFFFFF)
+        seconds = int(moment.timestamp())
+        return 1 if seconds < 0 else min(seconds, 0xFFFFFFFF)
     except (ValueError, OverflowError):
         return 0
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cocite.sources.records import Page, ReadReport
     from cocite.words.search import SearchIndex
 
+READ_OPTIONS = ("undirected", "see_also", "categories", "mentions")
 CRAWL_OPTIONS = ("depth", "max_pages", "delay", "scope", "allow_private")
 SENT = "sent to cocite serve"
 """The source of pages that were sent to a server."""
@@ -132,6 +133,7 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
         metavar="FILE",
     )  # fmt: skip
     categories: bool = parameter(False, "MediaWiki dumps: read categories as links")
+    mentions: bool = parameter(False, "Notes: read names of other notes in a text as weak links")
     anchors: bool | None = parameter(
         None, "Keep the texts of links (add: default as before)", type=bool, flags=("--anchors/--no-anchors",)
     )
@@ -146,7 +148,7 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
         given = {
             name: value
             for name, value in changed(self).items()
-            if name in ("base", "kind", "undirected", "see_also", "categories", "history", *CRAWL_OPTIONS)
+            if name in ("base", "kind", *READ_OPTIONS, "history", *CRAWL_OPTIONS)
         }
         given |= {"platforms": Path(self.platforms).absolute()} if self.platforms else {}
         return {name.replace("_", "-"): "" if value is True else str(value) for name, value in given.items()}
@@ -191,7 +193,7 @@ class SourceOptions(WorkOptions, SourceFormat, CrawlOptions):
         from cocite.sources.open_source import open_source
 
         given: dict[str, Any] = {name: getattr(self, name) or None for name in ("base", "kind")}
-        given |= {"text": text, "undirected": self.undirected, "see_also": see_also, "categories": self.categories}
+        given |= {name: getattr(self, name) for name in READ_OPTIONS} | {"text": text, "see_also": see_also}
         found = []
         for spec in self.sources:
             crawled = self.kind == "crawl" or (not self.kind and _WEB_ADDRESS.match(spec))

@@ -22,7 +22,7 @@ from cocite.errors import BadSource
 from cocite.sources.collections import plain_markdown
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_list_file, shortened
 from cocite.sources.collections.note_workers import processes_for, read_in_processes
-from cocite.sources.folders import address_of_file, checked_base, walk_files
+from cocite.sources.folders import address_of_file, checked_base, walk_names
 from cocite.sources.html.tokens import attributes, tokens
 from cocite.sources.kinds import DEFAULT_OPTIONS, Items, ReadOptions, SourceFolder, SourceKind, content_suffix
 from cocite.sources.records import (
@@ -52,6 +52,7 @@ MAX_PARAGRAPH = 20_000
 MAX_OPEN_BRACKETS = 100
 """Unclosed brackets in a paragraph. A text with more is not prose, and is searched for bare addresses only."""
 
+_MARKDOWN_NAME = re.compile(r"\.(?:md|markdown|mdown|mkd)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 _YAML = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$", re.MULTILINE)
@@ -59,6 +60,7 @@ _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?)?", re.ASCII)
 _PARTS = re.compile(rf".{{1,{MAX_PARAGRAPH}}}\Z|.{{1,{MAX_PARAGRAPH - 1}}}[ \n]|.{{1,{MAX_PARAGRAPH}}}", re.DOTALL)
 _FOOTNOTE = re.compile(r"^[> ]{0,6}(?=\[\^)", re.MULTILINE)
 _MARKUP = re.compile(r"[\n\\`~*_\[<&]")  # where the inline rules of markdown-it begin
+_MARKS = re.compile(r"[\\`~*_\[<&!]")  # what a block of plain text doesn't have
 _BARE_ADDRESS = re.compile(r"(?<![^\W_])https?://[^\s<>\[\]`|]++", re.IGNORECASE)
 _HIDDEN = re.compile(r"<(/?)(?:script|style)\b", re.IGNORECASE)
 _HEADING_TAG = re.compile(r"/?h[1-6]")
@@ -70,10 +72,12 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
     base = None if options.base is None else checked_base(options.base)
     if not path.is_dir():
-        return expect_some(_read_file(path, path, base, options.folder, report), report, path.name)
-    files = [file for file in walk_files(path) if content_suffix(file) in MARKDOWN_SUFFIXES]
+        address = base and address_of_file(base, path, path)
+        links = NoteLinks.of(path, options.folder, options.mentions)
+        return expect_some(_read_file(path, address, links, report), report, path.name)
+    files = [name for name in walk_names(path) if _MARKDOWN_NAME.search(name)]
     folder = options.folder if options.folder and options.folder.path == path else SourceFolder(path)
-    pages: Items = read_files(files, path, base, folder, report)
+    pages: Items = read_files(files, base, folder, report, options.mentions)
     if count := processes_for(len(files)):
         pages = read_in_processes(files, count, folder, report, options._replace(base=base))
     if options.folder:  # one of several kinds in it
@@ -82,27 +86,26 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
 
 
 def read_files(
-    files: Iterable[Path], path: Path, base: str | None, folder: SourceFolder, report: ReadReport
+    names: Iterable[str], base: str | None, folder: SourceFolder, report: ReadReport, mentions: bool
 ) -> Iterator[Page]:
-    """Yield the pages of the files of a folder, `path`. Files that can't be read are counted."""
-    for file in files:
+    """Yield the pages of the files of a folder, given by path in it. Files that can't be read are counted."""
+    for name in names:
+        file = folder.path / name
         try:
             if not file.stat().st_size:
                 report.read[UNSUPPORTED_FILE] += 1
                 continue
-            yield from _read_file(file, path, base, folder, report)
+            address = None if base is None else f"{base.rstrip('/')}/{notes.quoted(name)}"
+            yield from _read_file(file, address, NoteLinks(folder, name, mentions), report)
         except (BadSource, OSError) as error:
             if report.strict and isinstance(error, BadSource):
                 raise
             report.skip(UNREADABLE_FILE, str(error))
 
 
-def _read_file(
-    file: Path, path: Path, base: str | None, folder: SourceFolder | None, report: ReadReport
-) -> Iterator[Page]:
+def _read_file(file: Path, address: str | None, links: "NoteLinks | None", report: ReadReport) -> Iterator[Page]:
     if (content := read_list_file(file, report)) is not None:
-        address = base and address_of_file(base, path, file)
-        yield parse(decoded(content), address, report, file.name, NoteLinks.of(file, folder))
+        yield parse(decoded(content), address, report, file.name, links)
 
 
 class NoteLinks(NamedTuple):
@@ -110,12 +113,13 @@ class NoteLinks(NamedTuple):
 
     folder: SourceFolder
     file: str  # its path in the folder
+    mentions: bool = False  # whether names of notes that aren't linked are links, too
     url: str = ""  # its address
     root: str | None = None  # the address of the folder, if that of the file is under it
 
     @classmethod
-    def of(cls, file: Path, folder: SourceFolder | None) -> "NoteLinks | None":
-        return None if folder is None else cls(folder, file.relative_to(folder.path).as_posix())
+    def of(cls, file: Path, folder: SourceFolder | None, mentions: bool) -> "NoteLinks | None":
+        return None if folder is None else cls(folder, file.relative_to(folder.path).as_posix(), mentions)
 
     @property
     def notes(self) -> Notes:
@@ -144,6 +148,12 @@ class NoteLinks(NamedTuple):
             return {}
         names = (*notes.properties(text).get("tag", ()), *inline)
         return {name: self.address(f"tags/{name.strip('/').lower()}") for name in names}
+
+    def mentioned(self, page: Page) -> dict[str, str]:
+        """The names of notes that the text of a page has and that it doesn't link to, each with its address."""
+        found = {self.address(path): name for path, name in self.notes.mentioned(page.text, self.file).items()}
+        known = {link.url.partition("#")[0] for link in page.links}
+        return {name: there for there, name in found.items() if there not in known}
 
 
 def parse(
@@ -180,12 +190,14 @@ def parse(
     page.text = "\n".join(filter(None, texts))
     if links:
         page.title = page.title or Path(name).stem.encode("utf-8", "replace").decode()
-        if tagged := links.tags(source, tags):
-            page.headings.append("Tags")
+        mentioned = links.mentioned(page) if links.mentions else {}
+        tagged = {f"#{tag}": there for tag, there in links.tags(source, tags).items()}
+        for heading, weak in (("Tags", tagged), ("Mentions", mentioned)):
             page.links += [
-                Link(there, f"#{tag}", len(page.headings) - 1, weight=notes.TAG_WEIGHT, boilerplate=True)
-                for tag, there in tagged.items()
+                Link(there, name, len(page.headings), weight=notes.TAG_WEIGHT, boilerplate=True)
+                for name, there in weak.items()
             ]
+            page.headings += [heading] if weak else []
     return page
 
 
@@ -283,6 +295,10 @@ def read_blocks(text: str, links: NoteLinks | None = None) -> Iterator[MarkdownB
 
 def _plain_block(level: int, content: str, links: NoteLinks | None) -> MarkdownBlock:
     """Read a heading (with its level) or a paragraph."""
+    if not _MARKS.search(content) and "://" not in content:
+        whole = " ".join(content.split())
+        tags = notes.TAG.findall(content) if links and "#" in content else []
+        return MarkdownBlock(whole, [MarkdownHeading(shortened(whole, MAX_TEXT), level)] if level else [], tags)
     spans = plain_markdown.spans(content, links is not None)
     if spans is None:
         block = _BlockReader(links)

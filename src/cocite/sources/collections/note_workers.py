@@ -41,16 +41,10 @@ def processes_for(files: int) -> int:
 
 
 def read_in_processes(
-    files: list[Path], count: int, folder: SourceFolder, report: ReadReport, options: ReadOptions
+    files: list[str], count: int, folder: SourceFolder, report: ReadReport, options: ReadOptions
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of Markdown files of a folder, read by `count` processes."""
-    given: dict[str, Any] = {"folder": str(folder.path.absolute()), "base": options.base, "text": options.text}
-    given |= {"strict": report.strict, "aliases": folder.know(Notes).aliases}
+    """Yield the records of Markdown files of a folder, given by path in it, read by `count` processes."""
     idle, workers = SimpleQueue[Worker](), [Worker("-m", __name__) for _ in range(count)]
-    for worker in workers:
-        with suppress(OSError):  # one that has ended is noticed when it is asked
-            worker.send(given)
-        idle.put(worker)
 
     def read(paths: list[str]) -> tuple[list[pa.RecordBatch], dict[str, Any]]:
         worker = idle.get()
@@ -64,6 +58,13 @@ def read_in_processes(
     pool, running = ThreadPoolExecutor(count), deque[Future[tuple[list[pa.RecordBatch], dict[str, Any]]]]()
     waiting = chunks_of(files, folder.path)
     try:
+        given: dict[str, Any] = {"folder": str(folder.path.absolute()), "base": options.base, "text": options.text}
+        given |= {"strict": report.strict, "mentions": options.mentions}
+        given["aliases"] = folder.know(Notes).aliases  # meanwhile the processes start
+        for worker in workers:
+            with suppress(OSError):  # one that has ended is noticed when it is asked
+                worker.send(given)
+            idle.put(worker)
         while True:
             running.extend(pool.submit(read, paths) for paths in islice(waiting, 2 * count - len(running)))
             if not running:
@@ -81,13 +82,13 @@ def read_in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def chunks_of(files: list[Path], folder: Path) -> Iterator[list[str]]:
+def chunks_of(files: list[str], folder: Path) -> Iterator[list[str]]:
     """The paths of files in chunks of bounded size."""
     paths, size = list[str](), 0
     for file in files:
-        paths.append(file.relative_to(folder).as_posix())
+        paths.append(file)
         with suppress(OSError):  # it is gone; the process that reads it counts it
-            size += file.stat().st_size
+            size += (folder / file).stat().st_size
         if len(paths) >= CHUNK_FILES or size >= CHUNK_BYTES:
             yield paths
             paths, size = [], 0
@@ -104,9 +105,8 @@ def main(requests: IO[bytes], answers: IO[bytes]) -> None:
     folder = SourceFolder(path, {Notes: Notes(path, given["aliases"])})
     for line in requests:
         report, failure, found = ReadReport(given["strict"]), "", list[pa.RecordBatch]()
-        files = [path / name for name in json.loads(line)]
         try:
-            pages = read_files(files, path, given["base"], folder, report)
+            pages = read_files(json.loads(line), given["base"], folder, report, given["mentions"])
             found = list(merge_small_batches(pages, given["text"]))
         except BadSource as error:
             failure = str(error)

@@ -11,16 +11,18 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from cocite.sources.folders import walk_files
+from cocite.sources.folders import walk_names
 
 NOTE_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|#^\n]*+)(?:[#^][^\[\]|\n]*+)?(?:\|([^\[\]\n]*+))?\]\]")
 TAG = re.compile(r"(?<![\w/&#.(])#([^\W\d_][\w/-]*+)")
-TAG_WEIGHT = 0.25  # a tag says less than a link
+TAG_WEIGHT = 0.25  # a tag says less than a link, and so does a name that isn't linked
+MIN_MENTION_LETTERS, MAX_MENTION_WORDS = 4, 8  # of a note's name that is found in texts
+MAX_MENTIONS = 100  # of other notes in one note
 MAX_HEAD = 16 << 10  # characters searched for aliases and tags
 MAX_NAMES_PER_NOTE = 8
 
@@ -28,6 +30,7 @@ _VAULTS = (".obsidian", ".foam", "logseq")
 _FRONT = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _YAML_LIST = re.compile(r"^(alias|tag)(?:es|s)?[ \t]*:(?!:)(.*(?:\n[ \t]*-[ \t]+.*)*+)", re.MULTILINE | re.IGNORECASE)
 _LOGSEQ_LIST = re.compile(r"^[ \t]*(?:-[ \t]+)?(alias|tag)(?:es|s)?::(.*)", re.MULTILINE | re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _ITEM = re.compile(r"[^,\n]+")
 _MEDIA = re.compile(r"\.(?!md$)[a-z0-9]{2,5}$", re.IGNORECASE)
 
@@ -56,30 +59,55 @@ class Notes:
         self.folder = folder
         self.tagged = any((folder / name).is_dir() for name in _VAULTS)
         if aliases is None:
-            files = (file for file in walk_files(folder) if file.suffix.lower() in NOTE_SUFFIXES)
-            paths = [file.relative_to(folder).as_posix() for file in files]
-            aliases = {path: self._read_aliases(path) for path in paths}
+            notes = (path for path in walk_names(folder) if path.lower().endswith(NOTE_SUFFIXES))
+            aliases = {path: self._read_aliases(path) for path in notes}
         self.aliases = aliases  # of every note, by its path
-        self._index()
 
     def _read_aliases(self, path: str) -> list[str]:
-        with (self.folder / path).open("rb") as file:
+        with (self.folder / path).open("rb", 0) as file:
             head = file.read(4 * MAX_HEAD)
         if b"alias" not in head.lower():
             return []
         text = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         return properties(text[:MAX_HEAD]).get("alias", [])
 
-    def _index(self) -> None:
-        paths = sorted(self.aliases, key=lambda path: (len(path), path))
-        self._paths = {_key(path): path for path in reversed(paths)}
-        self._names: dict[str, str] = {}
+    @cached_property
+    def _index(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The notes by path, and by name."""
+        paths, names = sorted(self.aliases, key=lambda path: (len(path), path)), dict[str, str]()
         for path in paths:
             for name in _names(path):
-                self._names.setdefault(_key(name), path)
+                names.setdefault(_key(name), path)
         for path in paths:
             for alias in self.aliases[path]:
-                self._names.setdefault(_key(alias), path)
+                names.setdefault(_key(alias), path)
+        return {_key(path): path for path in reversed(paths)}, names
+
+    @cached_property
+    def _mentionable(self) -> tuple[dict[str, str], dict[str, int]]:
+        """The notes by the words of their names, and how many words the longest name with each first word has."""
+        named, longest = dict[str, str](), dict[str, int]()
+        for path in sorted(self.aliases, key=lambda path: (len(path), path)):
+            for name in (next(_names(path)), *self.aliases[path]):
+                words = _WORD.findall(_key(name))
+                joined = " ".join(words)
+                if len(joined) >= MIN_MENTION_LETTERS and len(words) <= MAX_MENTION_WORDS and not joined.isdigit():
+                    named.setdefault(joined, path)
+                    longest[words[0]] = max(len(words), longest.get(words[0], 0))
+        return named, longest
+
+    def mentioned(self, text: str, note: str) -> dict[str, str]:
+        """The other notes whose names a text has as whole words, each with its name; the longest name counts."""
+        named, longest = self._mentionable
+        words, found, at = _WORD.findall(_key(text)), dict[str, str](), 0
+        while at < len(words) and len(found) < MAX_MENTIONS:
+            end = at + longest.get(words[at], 0)
+            while end > at and (name := " ".join(words[at:end])) not in named:
+                end -= 1
+            if end > at and named[name] != note:
+                found.setdefault(named[name], name)
+            at = max(end, at + 1)
+        return found
 
     def renew(self, paths: Iterable[str]) -> set[str]:
         """Read notes again, some of which may be new or gone. Return the names that may lead elsewhere now."""
@@ -96,7 +124,8 @@ class Notes:
             else:
                 self.aliases[path] = now
         if changed:
-            self._index()
+            self.__dict__.pop("_index", None)
+            self.__dict__.pop("_mentionable", None)
         return changed
 
     def find(self, name: str, note: str) -> str | None:
@@ -104,10 +133,11 @@ class Notes:
         name = name.strip().removesuffix(".md").strip("/")
         if not name or name.startswith(("http:", "https:")):
             return None
+        paths, names = self._index
         folder = note[: note.rfind("/") + 1]
         near = f"{folder}{name}.md"
-        path = self._paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
-        path = path or self._names.get(_key(name))
+        path = paths.get(_key(posixpath.normpath(near) if "./" in near or "//" in near else near))
+        path = path or names.get(_key(name))
         if path is None:
             if _MEDIA.search(name):
                 return None
