@@ -13,6 +13,7 @@ from tests.attack.conftest import ATTACKER, Honest, Target
 from tests.conftest import long
 
 pytestmark = long
+OTHER_ATTACKER = "127.0.0.67"  # who has not opened 200 connections a moment ago
 EXPENSIVE = ["walk(least=1e-6,restart=0.05)", "prank(rounds=40)", "simrank(draws=200000,rounds=40)"]
 
 
@@ -47,4 +48,4 @@ def test_clients_that_ask_and_go_away(target: Target, honest: Honest) -> None:
 def test_60_kb_of_addresses(target: Target, honest: Honest) -> None:
     path = "/api/related?" + "&".join(f"url=https://x{n}.example/" + "a/" * 550 for n in range(50))
     assert len(path) < 1 << 16
-    assert {target.get(path + str(n), ATTACKER)[0] for n in range(20)} <= {200, 400, 404, 422, 503}
+    assert {target.get(path + str(n), OTHER_ATTACKER)[0] for n in range(20)} <= {200, 400, 404, 422, 503}
