@@ -216,7 +216,7 @@ def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
 
 
 def remove_replaced(graph: Graph) -> None:
-    """Remove side data that newer ones have replaced: a command that died before may have left those of removed pages."""
+    """Remove side data that newer ones have replaced: a killed command may have left those of removed pages."""
     side = graph.path / FOLDER
     for name in _names(side):
         with suppress(BadStore):
