@@ -12,7 +12,7 @@ import pytest
 
 from cocite.errors import BadStore
 from cocite.graph.check import check
-from cocite.graph.side import drop_side, faults_of_sides, is_left_over, read_side, write_side
+from cocite.graph.side import drop_side, faults_of_sides, is_left_over, read_side, remove_replaced, write_side
 from cocite.graph.store import Graph
 from tests.graph.webs import make, page
 
@@ -106,6 +106,16 @@ def test_leftovers_of_a_killed_command(graph: Graph) -> None:
     drop_side(changed, "thing", "the thing")
     assert not is_left_over(changed, "thing")
     assert not list((graph.path / "side").glob("thing*"))
+
+
+def test_what_newer_data_have_replaced_is_removed(graph: Graph) -> None:
+    """A command may be killed when it has named the new folder, and the old one is still there."""
+    keep(graph)
+    kept, left = [*(graph.path / "side").glob("thing-*")], graph.path / "side" / "thing-0123abcd"
+    left.mkdir()
+    (left / "words.bin").write_bytes(b"of a page that was removed")
+    remove_replaced(graph)
+    assert [*(graph.path / "side").glob("thing-*")] == kept and kept != [left]
 
 
 def test_reading_while_it_is_made_again(graph: Graph) -> None:

@@ -215,6 +215,18 @@ def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
+def remove_replaced(graph: Graph) -> None:
+    """Remove side data that newer ones have replaced: a killed command may have left those of removed pages."""
+    side = graph.path / FOLDER
+    for name in _names(side):
+        with suppress(BadStore):
+            found = read_side(graph, name, "", stale=True)
+            if found and _folders(side, name) != [found.folder]:
+                with only_one(graph, name, f"the {name}"):
+                    kept = read_side(graph, name, "", stale=True)
+                    remove_others(side, name, kept.folder if kept else None)
+
+
 def _folders(side: Path, name: str) -> list[Path]:
     return list(side.glob(f"{name}-" + "[0-9a-f]" * 8))
 

@@ -24,7 +24,7 @@ from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, no_progress, read_current
-from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over
+from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over, remove_replaced
 from cocite.graph.store import Graph
 from cocite.processes import end_with_parent
 from cocite.system import usable_cores
@@ -129,6 +129,7 @@ def followed(kind: WordData[Any], graph: Graph, changes: dict[str, ChangedPages 
 def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY_BYTES) -> None:
     """Renew what a command left that died after it changed a store: words of removed pages must not stay."""
     graph = Graph(path)
+    remove_replaced(graph)
     made = all((path / FOLDER / f"{name}.json").exists() for name in ("search", "vectors"))
     left = any(is_left_over(graph, name, lagging=True) for name in (SEARCH.name, *OTHER_WORD_DATA))
     if left or (wanted and graph.texts and not made):
