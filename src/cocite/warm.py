@@ -161,6 +161,7 @@ def steps(folder: Path) -> Iterator[Step]:
     }
     for name, work in others.items():
         yield name, call(work)
+    yield "words of two pages", call(compare_words)
     yield "parts of a web", call(choose_from_pool)
     yield "pieces of names", split_names
     yield "checking a store", lambda: check(store)
@@ -176,6 +177,13 @@ def keep_captures(folder: Path) -> None:
     records.write_text("".join(json.dumps(record) + "\n" for record in captures), "utf-8")
     cocite.build([records], folder / "captures.cocite", history=True, text=False)
     cocite.open(folder / "captures.cocite").as_of("2009")
+
+
+def compare_words(web: Any) -> None:
+    """Compare the words of pages, as a site does."""
+    import numpy as np
+
+    web.vectors.cosines(0, np.arange(2, dtype=np.uint32))
 
 
 def choose_from_pool(web: Any) -> None:

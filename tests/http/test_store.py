@@ -6,11 +6,13 @@ import asyncio
 import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from cocite.http.questions import OperationQuestion
 from cocite.http.responses import Reply
+from cocite.kernels import interpreted
 from cocite.snapshot import Snapshot
 from cocite.sources.records import Link, Page
 from tests.graph.webs import Records, make
@@ -49,6 +51,18 @@ def test_a_new_generation_is_opened(own: Path) -> None:
     assert server.get("/api/search?q=eagle").json["answers"][0]["url"] == EAGLE
     assert "cocite_switches_total 1" in server.get("/metrics").text
     assert [line["event"] for line in server.log if line["event"] == "reloaded"] == ["reloaded"]
+    server.close()
+
+
+def test_a_store_that_has_grown_is_compiled(own: Path) -> None:
+    server = Asking(own)
+    assert server.service._workload.is_small
+    before = server.service.web.graph.items
+    add_eagle(own)
+    with patch.object(interpreted, "SMALL_ITEMS", before + 1):
+        assert server.service._workload.is_small
+        server.run(server.service.watcher.reload())
+        assert not server.service._workload.is_small
     server.close()
 
 

@@ -7,10 +7,16 @@ import math
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from cocite.graph.build.passes import BuildOptions, build
+from cocite.kernels import interpreted
+from cocite.kernels.addresses.hashes import hash_all
 from cocite.kernels.interpreted import (
     SMALL_ITEMS,
     Threads,
@@ -22,6 +28,9 @@ from cocite.kernels.interpreted import (
     is_active,
 )
 from cocite.kernels.jit import kernel
+from cocite.kernels.related.blend import sum_of
+from cocite.sources.open_source import open_source
+from cocite.sources.records import ReadReport
 from tests.conftest import ROOT
 
 
@@ -50,6 +59,55 @@ def test_numbers_are_those_of_compiled_code() -> None:
     assert type(one[0]) is np.ndarray
 
 
+@kernel
+def real_numbers(values, words):
+    """What NumPy and compiled code round differently, and other numbers."""
+    logs = np.empty(len(values))
+    for i in range(len(values)):
+        logs[i] = np.log(values[i]) + np.log10(values[i])
+    return sum_of(values), logs, np.log(-values[0]), words[0], values[0] > 0.0
+
+
+def test_real_numbers_are_those_of_compiled_code() -> None:
+    dice = np.random.default_rng(1)
+    values, words = dice.random(3_000) * 10 + 1e-3, np.array([1 << 63], np.uint64)
+    one, other = as_python(real_numbers)(values, words), real_numbers(values, words)
+    assert np.array_equal(one[1], other[1])
+    assert repr((one[0], *one[2:])) == repr((other[0], *other[2:])), "of the same types, as JSON needs them"
+
+
+@kernel
+def as_integer(value):
+    return np.int64(value)
+
+
+def test_infinity_as_an_integer_is_no_error() -> None:
+    """A damaged store may have it. Which integer it is depends on the processor."""
+    assert [type(as_python(as_integer)(value)) for value in (math.inf, -math.inf, math.nan)] == [int] * 3
+
+
+def test_no_thread_sees_half_of_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one thread makes the functions of a module, others want them."""
+    convert = interpreted._converted
+
+    def converted(value: object) -> object:
+        time.sleep(0)  # lets others go first
+        return convert(value)
+
+    def hashes(_: int) -> list[int]:
+        first, second = np.empty(2, np.uint64), np.empty(2, np.uint64)
+        as_python(hash_all)(np.arange(40, dtype=np.uint8), np.array([0, 9, 40]), np.ones(2, np.uint64), first, second)
+        return [*first.tolist(), *second.tolist()]
+
+    expected = hashes(0)
+    monkeypatch.setattr(interpreted, "_converted", converted)
+    for _ in range(10):
+        interpreted._functions.clear()
+        interpreted._names.clear()
+        with ThreadPoolExecutor(4) as pool:
+            assert all(found == expected for found in pool.map(hashes, range(4)))
+
+
 def test_many_links_are_compiled() -> None:
     assert not is_active()
     with interpreting():
@@ -64,6 +122,15 @@ def test_many_links_are_compiled() -> None:
         assert not is_active()
     with expecting(1):
         assert not is_active()
+
+
+def test_links_of_an_edge_list_count_once(place: Path) -> None:
+    """It has a record for each link."""
+    edges, workload = place / "edges.tsv", Workload()
+    edges.write_text("".join(f"a{n % 7}\tb{n}\n" for n in range(200)))
+    with interpreting(workload):
+        build([open_source(str(edges), ReadReport())], place / "web", ReadReport(), BuildOptions())
+    assert workload.items == 200
 
 
 def test_many_questions_are_compiled() -> None:

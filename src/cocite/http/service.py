@@ -24,7 +24,7 @@ from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, Http
 from cocite.http.responses import Reply, etag, matches, reply_to
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
 from cocite.http.watcher import StoreWatcher
-from cocite.kernels.interpreted import Workload, interpreting
+from cocite.kernels.interpreted import Workload, expect, interpreting
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
@@ -288,6 +288,8 @@ class Service:
 
     def _replaced(self) -> None:
         self.cache.clear()
+        self._workload.expect(items := self.web.graph.items)  # a store may have grown
+        expect(items)
         renewed, self._renewed = self._renewed, []
         for each in renewed:
             if each.keys.edition == self.web.edition and each.request and each.reply.etag:

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from threading import RLock
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
@@ -45,6 +46,10 @@ class Workload:
         """Note a question: for many, kernels are worth compiling."""
         self.items += QUESTION_ITEMS
 
+    def expect(self, items: float) -> None:
+        """So much work follows."""
+        self.items = max(self.items, items)
+
 
 _workload: ContextVar[Workload | None] = ContextVar("workload", default=None)
 
@@ -72,7 +77,7 @@ def unless_decided(workload: Workload) -> AbstractContextManager[None]:
 def expect(items: float = 0, questions: int = 0) -> None:
     """So much work follows in this context."""
     if (workload := _workload.get()) is not None:
-        workload.items = max(workload.items, items, questions * QUESTION_ITEMS)
+        workload.expect(max(items, questions * QUESTION_ITEMS))
 
 
 def expecting(items: float) -> AbstractContextManager[None]:
@@ -135,7 +140,10 @@ def _integer(name: str) -> Any:
     low, high, mask = (-1 << bits - 1, 1 << bits - 1, (1 << bits) - 1) if signed else (0, 1 << bits, (1 << bits) - 1)
 
     def wrapped(given: Any) -> int:
-        number = int(given)
+        try:
+            number = int(given)
+        except (OverflowError, ValueError):  # infinity, or no number
+            number = -1 << 63
         return number if low <= number < high else ((number - low) & mask) + low
 
     def word(number: Any, of: Any = np.uint64) -> Any:
@@ -158,11 +166,17 @@ def _python_array(value: Any) -> Any:
     return value.view(Narrow) if value.dtype.char in _NARROW else _plain(value)
 
 
+def _of_c_library(name: str) -> Callable[[Any], Any]:
+    """A function of one number, as the C library computes it. NumPy has its own, with other last bits."""
+    ours, theirs = getattr(math, name), getattr(np, name)
+    return lambda number: np.float64(ours(number)) if 0 < number < math.inf else theirs(number)
+
+
 class _NumPy:
     """NumPy, as kernels use it."""
 
     def __init__(self, integers: dict[str, Any]) -> None:
-        vars(self).update(integers)
+        vars(self).update(integers, log=_of_c_library("log"), log10=_of_c_library("log10"))
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(np, name)
@@ -190,6 +204,8 @@ _OTHER_NAMES: dict[int, Any] = {
 
 _functions: dict[Any, Any] = {}
 _names: dict[int, Any] = {}
+_making = RLock()
+"""While a module's functions are made, none of them can be called."""
 
 
 def _function(kernel: Any) -> Any:
@@ -231,7 +247,7 @@ def _given_back(value: Any) -> Any:
     """What a kernel returned, as it would be compiled."""
     if isinstance(value, tuple):
         return _each(value, _given_back)
-    return _plain(value)
+    return value.item() if isinstance(value, np.generic) else _plain(value)
 
 
 def _each(items: Any, convert: Callable[[Any], Any]) -> Any:
@@ -242,7 +258,8 @@ def _each(items: Any, convert: Callable[[Any], Any]) -> Any:
 
 def as_python(kernel: Any) -> Callable[..., Any]:
     """A kernel as a Python function of the same arguments."""
-    function = _function(kernel)
+    with _making:
+        function = _function(kernel)
 
     def run(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):

@@ -273,10 +273,19 @@ def add_context(web, page, weights, pages, parts):
         for k in range(count):
             known[k] = min(1.0, web.trusted[best[k]] / max(1, web.in_degree[best[k]]))
             mean += known[k] * alike[k]
-        mean /= max(known.sum(), MIN_SCORE)
+        mean /= max(sum_of(known), MIN_SCORE)
     for k in range(count):
         value, votes = known[k] * alike[k] + (1.0 - known[k]) * mean, np.float64(max(1, web.votes[best[k]]))
         parts[CONTEXT_PART, places[k]] = weights.context * value * votes**weights.exponent
+
+
+@inline
+def sum_of(values):
+    """The sum of values, from the first to the last. NumPy adds in another order, and gets other last bits."""
+    added = 0.0
+    for value in values:
+        added += value
+    return added
 
 
 @kernel

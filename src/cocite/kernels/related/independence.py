@@ -234,7 +234,8 @@ def unexplained(parents, counted, in_degree, lists, chance):
                 elsewhere = max(0.0, in_degree[parents.targets[k]] - all_times[numbers[k]] * of_all)
                 by_chance = (sample - 1) * min(1.0, elsewhere / others)
                 explained += by_chance / times[numbers[k]]
-                variance += by_chance**3 / (by_chance + 1.0) ** 4
+                square, above = by_chance * by_chance, (by_chance + 1.0) * (by_chance + 1.0)
+                variance += by_chance * square / (above * above)
                 pages += 1
         if pages > 0:
             found[i] = max(0.0, 1.0 - (explained + chance.deviations * np.sqrt(variance)) / pages)

@@ -20,6 +20,7 @@ from cocite.kernels.related.blend import (
     Candidates,
     ParentWeights,
     add_together,
+    sum_of,
 )
 from cocite.kernels.related.independence import GROUPED, Chance, originals, unexplained
 from cocite.kernels.related.listings import CountedWeb
@@ -187,7 +188,7 @@ def alike_pages(web, page, names, seeds, limits, weights):
     if len(best) == 0:
         return state, around, found, in_section, values, found[:0]
     ended, pages, sums = second_step(web, found, best, values, seeds, weights)
-    listed, total = np.zeros(len(pages)), np.full(len(pages), values[best].sum())
+    listed, total = np.zeros(len(pages)), np.full(len(pages), sum_of(values[best]))
     listed[: len(found)] = in_section
     for i in best:
         total[i] -= values[i]
@@ -264,7 +265,7 @@ def second_step(web, found, best, values, seeds, weights):
             number = add_member(numbered, count, children[k])
             count += number == count
             shares[number] += some[k]
-        own[i] = some.sum() / size_of(web, page)
+        own[i] = sum_of(some) / size_of(web, page)
         state = min(state, read)
     read, pages, sums = add_shared(web, pages, sums, numbered.members[:count], shares, seeds)
     for i in range(len(best)):
@@ -494,7 +495,7 @@ def add_direct(around, candidates, in_degree, out_degree, weight, totals):
 @kernel
 def beyond_chance(in_section, pages, votes, links, exponent):
     """The parts by sections beyond chance, multiplied by popularity; and the greatest."""
-    total, greatest = in_section.sum(), np.float64(0)
+    total, greatest = sum_of(in_section), np.float64(0)
     listed = np.zeros(len(in_section))
     for i in range(len(in_section) if total > 0 else 0):
         value = in_section[i] - np.float64(votes[pages[i]]) * (total / max(1, links))

@@ -5,6 +5,7 @@ import numpy as np
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.hash_tables import add_members, new_set, number_of
 from cocite.kernels.jit import kernel
+from cocite.kernels.related.blend import sum_of
 from cocite.kernels.related.likeness import weigh_parents
 from cocite.kernels.related.neighbourhood import choose_parents, read_parents, representatives
 
@@ -37,7 +38,7 @@ def weigh_listings(web, pages, starts, sources, weights, votes):
         found, _ = weigh_parents(web, parents, np.ones(count), count)
         index = new_set(count)
         add_members(index, np.int64(0), parents.pages)
-        votes[i] = np.uint32(np.ceil(found.sum() / max(1, count) * votes[i]))
+        votes[i] = np.uint32(np.ceil(sum_of(found) / max(1, count) * votes[i]))
         for k in range(low, high):
             number = number_of(index.table, sources[k])
             weights[k] = found[number] if number >= 0 else 0.0

@@ -53,7 +53,7 @@ def heaviest_words(groups, matrix, added, scratch, ids, weights):
             count = add_row(matrix, groups.rows[k], groups.weights[k], sums, words, count)
         length = 0.0
         for i in range(count):
-            length += sums[words[i]] ** 2
+            length += sums[words[i]] * sums[words[i]]
         for i in range(count):
             sums[words[i]] /= np.sqrt(length)
         count = add_row(added, g, 1.0, sums, words, count)
@@ -64,6 +64,6 @@ def heaviest_words(groups, matrix, added, scratch, ids, weights):
             sums[word] = 0.0
         length = 0.0
         for i in range(kept):
-            length += best[i] ** 2
+            length += best[i] * best[i]
         for i in range(kept):
             ids[g, i], weights[g, i] = chosen[i], best[i] / np.sqrt(length)
