@@ -95,6 +95,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(VENV)/.created
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(BIN)/python -m ensurepip > /dev/null  # tests install packages
 	$(PIP) install -q --disable-pip-version-check --no-compile -r requirements-dev.lock
 	$(PIP) install -q --disable-pip-version-check --no-deps -e .
 	@touch $@ $(VENV)/.installed

@@ -33,6 +33,21 @@ def position(pages, page):
 
 print(position(pages, np.uint32(5)), parts(), call())
 """
+SHARED_PARTS = """
+def ours(n):
+    return np.empty(n, np.complex64).size
+
+ours.__module__ = "cocite.kernels.made_up"
+print(numba.njit(ours)(3))
+
+@numba.njit
+def theirs(n):
+    made = np.empty(n, np.complex64)
+    made[:] = 2
+    return made[0].real
+
+print(theirs(2), numba.njit(lambda n: np.empty(n, np.complex64).size)(4))
+"""
 UNTRIED = """
 import numba
 numba.version_info = numba.version_info._replace(short=(0, 1))
@@ -60,6 +75,11 @@ def test_a_part_gets_machine_code_when_python_calls_it(tmp_path: Path) -> None:
 
 def test_calls_from_functions_of_other_packages(tmp_path: Path) -> None:
     assert output(ANOTHER, tmp_path) == "1 [False] (2, [4, 6])\n"
+
+
+def test_functions_of_other_packages_share_parts_of_numpy(tmp_path: Path) -> None:
+    """`np.empty` of this type is a part of ours, and has parts of its own, before others call it."""
+    assert output(SHARED_PARTS, tmp_path) == "3\n2.0 4\n"
 
 
 def test_only_kernels_that_python_called_are_cached(tmp_path: Path) -> None:

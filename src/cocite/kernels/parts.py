@@ -124,7 +124,7 @@ def add_unfinished(self: Any, library: Any) -> None:
 
 def finalize_with_parts(self: Any) -> None:
     """`CPUCodeLibrary.finalize`, for libraries whose parts may not be linked yet."""
-    self._linking_libraries = parts_of(self)
+    self._linking_libraries, self._shared_module = parts_of(self), None  # of before: it lacks the parts
     _depth.value += 1  # parts stay parts
     try:
         _finalize(self)
