@@ -75,7 +75,7 @@ def unless_decided(workload: Workload) -> AbstractContextManager[None]:
 
 
 def expect(items: float = 0, questions: int = 0) -> None:
-    """So much work follows in this context."""
+    """Work on this many pages and links, or questions, follows in this context."""
     if (workload := _workload.get()) is not None:
         workload.expect(max(items, questions * QUESTION_ITEMS))
 
