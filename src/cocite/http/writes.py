@@ -81,7 +81,7 @@ class Writes:
         self._writer.start()
 
     def new_file(self, name: str) -> Path:
-        """A name for what is sent, in a folder of this process. The name ends as given, by which readers know it."""
+        """A name for what is sent, in a folder of this process. It ends as given: readers go by that."""
         return Path(self._spool.name) / f"{next(self._numbers)}-{name}"
 
     async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> None:

@@ -23,8 +23,6 @@ from cocite.kernels import instructions
 
 Output = TypeVar("Output")
 KERNELS = __name__.rpartition(".")[0] + "."
-
-
 SMALL_ITEMS = 20_000
 """Pages and links. For more, interpreting takes longer than compiling."""
 QUESTION_ITEMS = 200
@@ -47,7 +45,7 @@ class Workload:
         self.items += QUESTION_ITEMS
 
     def expect(self, items: float) -> None:
-        """So much work follows."""
+        """Work on this many pages and links follows."""
         self.items = max(self.items, items)
 
 

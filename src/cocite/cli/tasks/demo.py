@@ -51,15 +51,15 @@ class Demo(Task):
         """Build the sample unless it is there, and show what is related to its pages."""
         screen = Screen()
         screen.line(("A small web", "bold"), " of hand-written link lists: newspapers, databases, cars, museums …")
-        store = Path(self.output) if self.output else cached_store()
         from cocite.cli.progress import display
         from cocite.kernels.interpreted import interpreting
         from cocite.web import Web
 
+        store = Path(self.output) if self.output else cached_store()
         with interpreting():
             with display() as stages:
                 graph, note = sample_graph(store, stages)
-            self.show_answers(screen, Web(graph.path), note)
+            self.show_answers(screen, Web(graph), note)
         if self.open:
             from cocite.cli.tasks.serve import Serve
 
