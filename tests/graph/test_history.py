@@ -23,15 +23,16 @@ from cocite.graph.changes import dates as kept_dates
 from cocite.graph.changes import history as history_module
 from cocite.graph.changes.history import MAX_DAY, CaptureHistory, history_of
 from cocite.graph.check import check
-from cocite.graph.generation import remove_unnamed
+from cocite.graph.generation import read_current, remove_unnamed
 from cocite.graph.store import Graph
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
+from tests.graph.damage import rewrite_manifest
 from tests.graph.webs import extend, files_of, make, page, records
 
 DAYS = ["", "2001-02-03", "2005-06-07", "2005-06-07T05:00:00", "2010-01-01T12:00:00Z", "2020-05-05T05:05:05+02:00"]
 CODED = {f"{direction}.{part}" for direction in ("out", "in") for part in ("words", "base", "offset", "code")}
-CODED |= {"history.words", "history.start", "history.code"}
+CODED |= {"history.edit", "history.start"}
 """Their bits depend on links that a page repeats in one section, which a history doesn't keep: lists are compared."""
 LISTS = ["https://list.example/", "https://other.example/"]
 OLD, NEW = ["https://a.example/", "https://b.example/"], ["https://b.example/", "https://c.example/"]
@@ -269,6 +270,14 @@ def test_removed_pages_are_gone_from_all_dates(place: Path) -> None:
     assert check(path) == []
 
 
+def test_captures_in_an_older_code_are_refused_with_advice(place: Path) -> None:
+    path = archive(place / "s")
+    rewrite_manifest(path, read_current(path)[1] | {"format": 5})
+    for work in (Graph, lambda path: remove([OLD[0]], path)):
+        with pytest.raises(BadStore, match=r"keeps captures in format 5.* from 6 on: build the store again with --his"):
+            work(path)
+
+
 def test_damage_is_found_and_never_crashes(place: Path) -> None:
     arrays = built([*lists("2005", OLD), *lists("2010", [*OLD, *NEW]), *lists("2015", NEW)], history=True)
     draw = np.random.default_rng(1)
@@ -282,13 +291,20 @@ def test_damage_is_found_and_never_crashes(place: Path) -> None:
                     assert len(rows.captures.page) <= 6
             except (BadStore, ValueError):
                 pass
+    odd_borders = {"history.start": [1], "history.first": [1], "history.link": [2**63], "history.crawl": [0, 0]}
+    shape = [int(each) for each in arrays["history.shape"]]
+    odd_shapes = [[*shape[:at], number, *shape[at + 1 :]] for at in range(4) for number in (2**40, 2**63, 2**64 - 1)]
+    for name, values in [*odd_borders.items(), *(("history.shape", each) for each in odd_shapes)]:
+        other = Arrays({**arrays, name: np.array(values, arrays[name].dtype)}, arrays.manifest)
+        with pytest.raises(BadStore):
+            list(CaptureHistory(Graph(other)).read())
     for day in (MAX_DAY + 1, 0xFFFFFFFF):
         days = arrays["history.day"].copy()
         days[-1] = day
         with pytest.raises(BadStore):
             _ = CaptureHistory(Graph(Arrays({**arrays, "history.day": days}, arrays.manifest)))
     path = archive(place / "s")
-    file = next(path.glob("g*/history.words.bin"))
+    file = next(path.glob("g*/history.edit.bin"))
     file.write_bytes(bytes([file.read_bytes()[0] ^ 1, *file.read_bytes()[1:]]))
     with pytest.raises(BadStore, match=r"damaged|checksum"):
         history_of(Graph(path))

@@ -23,13 +23,20 @@ from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, STORED, LinkColumns, RecordColumns
 from cocite.graph.build.sort_links import Buckets, starts_of
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
-from cocite.graph.changes.history import CHUNK_PAGES, NAME_ARRAYS, CaptureHistory, CaptureRows, as_date, store_links
+from cocite.graph.changes.history import (
+    CHUNK_PAGES,
+    NAME_ARRAYS,
+    CaptureHistory,
+    CaptureRows,
+    as_date,
+    coding_context,
+    store_links,
+)
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
-from cocite.graph.huffman import Code, limited_lengths
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn, TextWriter
-from cocite.kernels.codec import history_codec
-from cocite.kernels.codec.history_codec import FIELD_SYMBOLS, NO_LEAD, RAW, TOKEN_FIELDS, Captures
+from cocite.kernels.codec import history_writer
+from cocite.kernels.codec.history_codec import NO_LEAD, Captures, CodingContext, new_model
 from cocite.kernels.hash_tables import MISSING
 from cocite.pages.date import DAY_SECONDS
 from cocite.pages.key import APART
@@ -38,6 +45,7 @@ from cocite.pages.site import Sites
 BYTES_PER_LINK = 256  # memory for encoding one link of a capture, all arrays together
 MIN_BUCKET_LINKS = 1 << 16
 NAME_CHUNK = 1 << 16
+CRAWL_PAUSE = 7  # days without captures that end a crawl
 RECORD_COLUMNS: dict[str, type[np.generic]] = {
     "page": np.uint32, "facts": np.uint64, "lead": np.uint32, "captured": np.uint32, "sequence": np.uint64,
     "count": np.uint32,
@@ -192,12 +200,13 @@ class CaptureWriter:
         numbers, days = np.flatnonzero(self._kept).astype(np.uint32), np.array(sorted(self._days), np.uint32)
         has_texts = self._numbered.spill.text_bytes > 0
         texts = {name: TextWriter(writer, f"history.{name}") for name in RECORD_TEXTS if has_texts}
-        counts, row = np.zeros((TOKEN_FIELDS, FIELD_SYMBOLS), np.int64), 0
+        crawls, row = crawls_of(days), 0
+        context = coding_context(crawls, len(days), graph, numbers, self.pages)
         starts = {name: list[NDArray[Any]]() for name in ("first", "link")}
         for number in self._buckets.numbers:
             part = self._load(number, days)
             captures = part.captures
-            self._compare(graph, numbers, part, len(days), counts)
+            self._write_captures(writer, graph, numbers, part, context)
             if len(part.weight):
                 writer.append("history.weight", part.weight)
             if texts and len(part.sequence):
@@ -213,17 +222,17 @@ class CaptureWriter:
             progress("encoding captures", len(captures.page), self.count)
         for column in texts.values():
             column.close()
-        self._write_codes(writer, counts)
         for name, parts in starts.items():
             writer.append(f"history.{name}", np.concatenate(parts).astype(np.uint64))
         self._write_spellings(writer, days)
         writer.append("history.extra", np.packbits(~self._kept, bitorder="little"))
         writer.append("history.day", days)
+        writer.append("history.crawl", crawls.astype(np.uint32))
         writer.append("history.shape", np.array([self.pages, row, self._all_links, self._longest], np.uint64))
-        known = [as_date(int(day)) for day in (days[1:2], days[-1:]) if len(days) > 1 for day in day]
+        dates = [as_date(int(day)) for day in (days[1:2], days[-1:]) if len(days) > 1 for day in day]
         return {
             "captures": self.count, "links": self._distinct, "days": len(days) - 1, "undated": self.undated,
-            "first": known[0] if known else "", "last": known[-1] if known else "",
+            "first": dates[0] if dates else "", "last": dates[-1] if dates else "",
         }  # fmt: skip
 
     def _write_names(self, writer: Writer) -> None:
@@ -291,35 +300,22 @@ class CaptureWriter:
         self.count -= len(order) - len(kept)
         return kept
 
-    def _compare(
-        self, graph: Graph, numbers: NDArray[np.uint32], part: CaptureRange, days: int, counts: NDArray[np.int64]
+    def _write_captures(
+        self, writer: Writer, graph: Graph, numbers: NDArray[np.uint32], part: CaptureRange, context: CodingContext
     ) -> None:
-        """Make tokens of captures, for the scratch space, and count their symbols."""
-        references = store_links(graph, numbers, part.low, part.high - part.low, days)
-        starts = np.zeros(part.high - part.low + 1, np.int64)
-        none = np.zeros(0, np.uint16), np.zeros(0, np.uint64)
-        total = history_codec.compare_captures(part.captures, references, *none, starts)
-        symbols, rests = np.zeros(total, np.uint16), np.zeros(total, np.uint64)
-        history_codec.compare_captures(part.captures, references, symbols, rests, starts)
-        coded = symbols[symbols >> np.uint16(8) < RAW]
-        counts += np.bincount(coded, minlength=TOKEN_FIELDS * FIELD_SYMBOLS).reshape(TOKEN_FIELDS, FIELD_SYMBOLS)
-        self._scratch.save(f"history-{part.number}.tokens", symbols, rests, starts[part.entries])
-
-    def _write_codes(self, writer: Writer, counts: NDArray[np.int64]) -> None:
-        """Write the bits of all tokens, one range of pages after another, each from a new word on."""
-        codes = [code_of(each) for each in counts]
-        lengths, bits = np.stack([each.lengths for each in codes]), np.stack([each.codes for each in codes])
-        words = 0
-        for number in self._buckets.numbers:
-            symbols, rests, starts = self._scratch.load(f"history-{number}.tokens")
-            self._scratch.remove(f"history-{number}.tokens")
-            out, places = np.zeros(len(symbols) * 76 // 64 + 2, np.uint64), np.zeros(len(starts), np.int64)
-            used = history_codec.write_tokens(symbols, rests, bits, lengths, out, starts, places)
-            writer.append("history.words", out[: (int(used) + 63) >> 6])
-            writer.append("history.start", (places + (words << 6)).astype(np.uint64))
-            words += (int(used) + 63) >> 6
-        writer.append("history.words", np.zeros(1, np.uint64))
-        writer.append("history.code", lengths.ravel())
+        """Write the captures of a range of pages, chunk by chunk."""
+        model = new_model(context)
+        row, units = 0, writer.length("history.edit")
+        for low in range(part.low, part.high, CHUNK_PAGES):
+            references = store_links(graph, numbers, low, min(CHUNK_PAGES, part.high - low))
+            out = np.zeros(2 * len(references.target) + 64, np.uint16)
+            stop, count = history_writer.write_captures(part.captures, references, context, row, model, out)
+            if count > len(out):
+                out = np.zeros(count, np.uint16)
+                history_writer.write_captures(part.captures, references, context, row, model, out)
+            writer.append("history.edit", out[:count])
+            writer.append("history.start", np.array([units], np.uint64))
+            row, units = stop, units + count
 
     def _write_texts(
         self, graph: Graph, numbers: NDArray[np.uint32], part: CaptureRange, writers: dict[str, TextWriter], row: int
@@ -379,12 +375,11 @@ class CaptureWriter:
         return found
 
 
-def code_of(counts: NDArray[np.int64]) -> Code:
-    """The best code for symbols that occur this often; without an escape if none is too rare for a code."""
-    made = Code.from_counts(counts)
-    if ((made.lengths[:-1] == 0) & (counts > 0)).any() or not counts.any():
-        return made
-    return Code.from_lengths(limited_lengths(np.append(counts, 0)))
+def crawls_of(days: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The first day of each crawl, by its index: that is one after a pause. The unknown day is on its own."""
+    pauses = np.diff(days.astype(np.int64)) > CRAWL_PAUSE
+    pauses[:1] = True
+    return np.append(0, np.flatnonzero(pauses) + 1)
 
 
 def put_captures(history: CaptureHistory, spill: Spill, progress: Progress, until: int = -1) -> None:

@@ -16,24 +16,25 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.arrays import TEXT_PARTS, Keys, places_of, rows_of
-from cocite.graph.huffman import Code
 from cocite.graph.names import CODED_NAMES, coded_names, read_keys
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn
 from cocite.kernels.codec.history_codec import (
-    TOKEN_ESCAPE,
-    TOKEN_FIELDS,
+    MAX_WEIGHTS,
     Captures,
-    CodedHistory,
+    CodingContext,
     References,
-    read_captures,
+    new_model,
 )
+from cocite.kernels.codec.history_reader import read_captures
 from cocite.pages.date import DAY_SECONDS
 
 CHUNK_PAGES = 1 << 12  # pages between two entry points into the captures
 NAME_ARRAYS = (*CODED_NAMES, "name.spelling", *(f"shown.{part}" for part in TEXT_PARTS))
 """Arrays of the names that only older captures have, each with `history.` before its name."""
 Values = NDArray[Any]
+ROOM_CAPTURES, ROOM_LINKS = 1 << 18, 1 << 22  # what is read of a chunk before it is known to be more
+MAX_COUNT = 1 << 62  # of anything in `history.shape`: kernels count in 64 bits
 SHAPE = ("pages", "captures", "links", "longest")  # what `history.shape` has
 MAX_DAY = ((1 << 32) - 1) // DAY_SECONDS
 """Times are seconds in 32 bits."""
@@ -61,7 +62,7 @@ class CaptureHistory:
     def __init__(self, graph: Graph) -> None:
         self.graph, self._arrays = graph, graph.arrays.base
         shape = [int(each) for each in self._arrays["history.shape"]]
-        if len(shape) != len(SHAPE):
+        if len(shape) != len(SHAPE) or max(shape) >= MAX_COUNT:
             raise self._arrays.damaged()
         self.pages, self.count, self.links, self.longest = shape
         self.days: NDArray[np.uint32] = self._arrays["history.day"]  # ascending; the first is 0: unknown
@@ -144,46 +145,59 @@ class CaptureHistory:
         return False
 
     @cached_property
-    def _coded(self) -> CodedHistory:
-        lengths = self._arrays["history.code"]
-        if len(lengths) != TOKEN_FIELDS * (TOKEN_ESCAPE + 1) or not len(self._arrays["history.words"]):
+    def _context(self) -> CodingContext:
+        crawls, days = self._arrays["history.crawl"].astype(np.int64), len(self.days)
+        if not len(crawls) or crawls[0] or (np.diff(crawls) <= 0).any() or crawls[-1] >= days:
             raise self._arrays.damaged()
-        try:
-            tables = [Code.from_lengths(each).table for each in lengths.reshape(TOKEN_FIELDS, TOKEN_ESCAPE + 1)]
-        except ValueError as error:
-            raise self._arrays.damaged() from error
-        return CodedHistory(self._arrays["history.words"], np.stack(tables), self.longest)
+        return coding_context(crawls, days, self.graph, self.number, self.pages)
 
     def read(self, until: int = -1) -> Iterator[CaptureRows]:
         """The captures that may count on a day, given by its index; all if it is negative. CHUNK_PAGES at a time."""
-        starts, firsts, links = (self._arrays[f"history.{name}"] for name in ("start", "first", "link"))
-        chunks = -(-self.pages // CHUNK_PAGES)
-        bits = len(self._arrays["history.words"]) << 6
-        limits = zip((starts, firsts, links), (bits, self.count, self.links), strict=True)
-        if any(len(each) != chunks or int(each.max(initial=0)) > limit for each, limit in limits):
+        units, chunks = self._arrays["history.edit"], -(-self.pages // CHUNK_PAGES)
+        if self.longest > self.links:
             raise self._arrays.damaged()
-        if self.longest > min(self.links, bits + len(self.graph.links)):  # a link is copied, or takes a bit
-            raise self._arrays.damaged()
+        starts = self._borders("start", len(units), chunks)
+        firsts, links = self._borders("first", self.count, chunks), self._borders("link", self.links, chunks)
         for chunk in range(chunks):
             low = chunk * CHUNK_PAGES
-            references = store_links(self.graph, self.number, low, min(CHUNK_PAGES, self.pages - low), len(self.days))
-            found, rows = self._read(int(starts[chunk]), references, until)
-            number, start, passed = (rows[:, part] for part in range(3))
-            before = int(firsts[chunk])
-            yield CaptureRows(found, before + number, before + start, int(links[chunk]) + passed)
+            references = store_links(self.graph, self.number, low, min(CHUNK_PAGES, self.pages - low))
+            before, passed = int(firsts[chunk]), int(links[chunk])
+            here = int(firsts[chunk + 1]) - before, int(links[chunk + 1]) - passed
+            found, rows = self._read(units[starts[chunk] : starts[chunk + 1]], references, until, here)
+            number, start, first_link = (rows[:, part] for part in range(3))
+            yield CaptureRows(found, before + number, before + start, passed + first_link)
 
-    def _read(self, position: int, references: References, until: int) -> tuple[Captures, NDArray[np.int64]]:
-        out, rows = empty_captures(0, 0), np.zeros((0, 3), np.int64)
-        given = self._coded, np.int64(position), references, self.pages, until
-        count, links, total, end = read_captures(*given, out, rows)
-        if end < 0 or total > self.count or links > self.links:
+    def _borders(self, name: str, end: int, chunks: int) -> NDArray[np.int64]:
+        """Where each chunk begins in something, and where the last one ends."""
+        found = np.append(self._arrays[f"history.{name}"].astype(np.int64), end)
+        if len(found) != chunks + 1 or found[0] or (np.diff(found) < 0).any():
             raise self._arrays.damaged()
-        out, rows = empty_captures(count, links), np.zeros((count, 3), np.int64)
-        read_captures(*given, out, rows)
+        return found
+
+    def _read(
+        self, units: NDArray[np.uint16], references: References, until: int, wanted: tuple[int, int]
+    ) -> tuple[Captures, NDArray[np.int64]]:
+        """A chunk of captures, if it has as many captures and links as the store says."""
+        model = new_model(self._context)
+        try:
+            room = np.empty((4, self.longest), np.uint32)
+        except (MemoryError, ValueError) as error:
+            raise self._arrays.damaged() from error
+        count, links = min(wanted[0], ROOM_CAPTURES), min(wanted[1], ROOM_LINKS)
+        while True:
+            out, rows = empty_captures(count, links), np.zeros((count, 3), np.int64)
+            given = units, model, references, self._context, until, wanted, room
+            *found, good = read_captures(*given, (out, rows))
+            if not good:
+                raise self._arrays.damaged()
+            if found[0] <= count and found[1] <= links:
+                break
+            count, links = found
+        count, links = found
         out.first[count] = links
-        if int(out.day.max(initial=0)) >= len(self.days):
-            raise self._arrays.damaged()
-        return out, rows
+        page, day, lead, before = (values[:count] for values in (out.page, out.day, out.lead, out.before))
+        links_of = out.first[: count + 1], out.target[:links], out.attribute[:links]
+        return Captures(page, day, out.facts[:count], lead, before, *links_of), rows[:count]
 
     def text_column(self, name: str) -> "HistoryTexts | None":
         """The texts of captures of one kind, None if neither captures nor the store have any."""
@@ -225,7 +239,21 @@ class HistoryTexts:
         return found
 
 
-def store_links(graph: Graph, numbers: NDArray[np.uint32], low: int, count: int, days: int) -> References:
+def coding_context(
+    crawls: NDArray[np.int64], days: int, graph: Graph, numbers: NDArray[np.uint32], pages: int
+) -> CodingContext:
+    """What the code of captures is made with: the first day of each crawl, and the links to each page of the store."""
+    weight = np.zeros(pages + 1, np.int64)
+    weight[1:][numbers] = graph.in_degree
+    weight[1:] += 1
+    np.cumsum(weight, out=weight)
+    if weight[-1] > MAX_WEIGHTS:
+        weight = np.arange(pages + 1)
+    of_day = np.repeat(np.arange(len(crawls)), np.diff(np.append(crawls, days)))
+    return CodingContext(of_day, np.append(crawls, days), weight)
+
+
+def store_links(graph: Graph, numbers: NDArray[np.uint32], low: int, count: int) -> References:
     """The links of the store that captures of pages [low, low + count) are compared with, in the history's numbers.
 
     A page's repeated links are put where their blocks are, as they were on the page.
@@ -248,7 +276,7 @@ def store_links(graph: Graph, numbers: NDArray[np.uint32], low: int, count: int,
         starts[places + 1] = sizes
     if len(targets) and int(targets.max()) >= len(numbers):
         raise graph.damaged()
-    return References(low, days - 1, np.cumsum(starts), numbers[targets].astype(np.uint32), attributes.copy())
+    return References(low, np.cumsum(starts), numbers[targets].astype(np.uint32), attributes.copy())
 
 
 def empty_captures(count: int, links: int) -> Captures:
