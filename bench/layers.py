@@ -31,6 +31,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cocite.graph.build import merge_layers
 from cocite.graph.build.maintain import commit, compact
 from cocite.graph.build.passes import build
 from cocite.graph.generation import no_progress
@@ -73,7 +74,7 @@ def median_ms(web: Web, call: str, pages: list[int]) -> float:
 
 def measure(pages: int, folder: Path) -> None:
     """Build, commit, ask."""
-    world = world_of(pages, 1)
+    world, merge_layers.MAX_LAYERS = world_of(pages, 1), COMMITS  # a store merges the ninth with those before it
     last = positions(world)
     first = last - COMMITS * PAGES - 1000
     store = folder / f"layers-{pages}.cocite"

@@ -4,9 +4,9 @@
     python bench/sustained.py web.cocite --minutes 10 --records 500 --questions 100 --per-request 10
 
 The store is copied first. New pages are lists of 20 links, taken from all links of the store, so popular pages get
-most. Questions are about random pages that have links. First they are asked alone, then beside the writing. Memory is
-that of the server. Compaction is a process of its own: its maximum is shown beside. At the end
-the store must have every page that was acknowledged.
+most. Questions are about random pages that have links. First they are asked alone, then beside the writing. Memory and
+processor time are those of the server, and of its other processes: one writes, another compacts. At the end the store
+must have every page that was acknowledged.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class Client:
             yield "/api/related?" + urllib.parse.urlencode({"url": random.choice(self._asked)})
 
 
-async def post(port: int, body: bytes) -> int:
-    """Send page records; the status, 0 if the connection broke."""
+async def post(port: int, body: bytes) -> tuple[int, float]:
+    """Send page records; the status, 0 if the connection broke, and after how long to send them again."""
     try:
         async with asyncio.timeout(TIMEOUT):
             reader, writer = await asyncio.open_connection(HOST, port)
@@ -100,9 +100,9 @@ async def post(port: int, body: bytes) -> int:
             answer = await reader.readuntil(b"\r\n\r\n")
             await reader.read()
             writer.close()
-            return int(answer[9:12])
+            return int(answer[9:12]), float(answer.lower().partition(b"retry-after: ")[2].partition(b"\r\n")[0] or 1)
     except (OSError, asyncio.IncompleteReadError, TimeoutError):
-        return 0
+        return 0, 1.0
 
 
 async def write(port: int, client: Client, rate: float, seconds: float, done: Written) -> None:
@@ -111,9 +111,11 @@ async def write(port: int, client: Client, rate: float, seconds: float, done: Wr
 
     async def one(number: int) -> None:
         body, start = client.body(number), time.perf_counter()
-        while (status := await post(port, body)) == 503 and time.perf_counter() - start < TIMEOUT:
+        status, after = await post(port, body)
+        while status == 503 and time.perf_counter() - start < TIMEOUT:
             done.statuses[503] += 1
-            await asyncio.sleep(1)
+            await asyncio.sleep(after * random.uniform(1, 1.5))  # as a client should: not all at once
+            status, after = await post(port, body)
         done.statuses[status] += 1
         if status == 200:
             done.acknowledged.append(number)
@@ -133,23 +135,30 @@ async def both(port: int, client: Client, options: argparse.Namespace, process: 
     """Ask alone, then ask and write, and print how it goes."""
     questions, written = client.questions(), Written()
     await at_rate(HOST, port, questions, options.questions, ALONE_SECONDS / 2, TIMEOUT)  # kernels are loaded
+    before, _ = processor_times(process)
     alone = await at_rate(HOST, port, questions, options.questions, ALONE_SECONDS, TIMEOUT)
-    print(f"alone: p50 {alone.percentile(0.5):.1f} ms, p99 {alone.percentile(0.99):.1f} ms, {dict(alone.statuses)}")
+    own = (processor_times(process)[0] - before) / ALONE_SECONDS
+    p50, p99 = (alone.percentile(share) for share in (0.5, 0.99))
+    print(f"alone: {own:.2f} of a core, p50 {p50:.1f} ms, p99 {p99:.1f} ms, {dict(alone.statuses)}")
     rate = options.records / options.per_request
     writing = asyncio.create_task(write(port, client, rate, options.minutes * 60, written))
     busy, began = Outcome(), time.perf_counter()
-    print("second  answered p50 ms  p99 ms  pages acknowledged  refused  waiting s  layers  server MB  compaction MB")
+    print("second  answered p50 ms  p99 ms  pages acknowledged  refused  waiting s  layers", end="  ")
+    print("MB: server, others  cores: server, others")
     while not writing.done():
+        before = processor_times(process)
         part = await at_rate(HOST, port, questions, options.questions, ROUND_SECONDS, TIMEOUT)
         busy.statuses.update(part.statuses)
         busy.latencies += part.latencies
         memory, compaction = memories(process)
+        own, others = (now - then for now, then in zip(processor_times(process), before, strict=True))
         recent = written.seconds[-50:] or [0.0]
         _, _, layers = read_pointer(store)
         print(
             f"{time.perf_counter() - began:6.0f} {part.statuses[200]:9} {part.percentile(0.5):6.1f} "
             f"{part.percentile(0.99):7.1f} {len(written.acknowledged) * options.per_request:12} "
-            f"{written.statuses[503]:12} {max(recent):9.1f} {len(layers):8} {memory:9.0f} {compaction:9.0f}",
+            f"{written.statuses[503]:12} {max(recent):9.1f} {len(layers):8} {memory:9.0f} {compaction:9.0f} "
+            f"{own / part.seconds:10.2f} {others / part.seconds:6.2f}",
             flush=True,
         )
     ratio = busy.percentile(0.99) / alone.percentile(0.99)
@@ -162,6 +171,19 @@ async def both(port: int, client: Client, options: argparse.Namespace, process: 
         for number in range(options.per_request)
     )
     print(f"{len(written.acknowledged) * options.per_request:,} pages were acknowledged, {lost} of them are lost")
+
+
+def processor_times(process: int) -> tuple[float, float]:
+    """Seconds of processor time of a server, and of its other processes, also of those that have ended."""
+    server = psutil.Process(process)
+    own = server.cpu_times()
+    others = own.children_user + own.children_system
+    for each in server.children(recursive=True):
+        try:
+            others += sum(each.cpu_times()[:2])
+        except psutil.NoSuchProcess:
+            continue
+    return own.user + own.system, others
 
 
 def memories(process: int) -> tuple[float, float]:
@@ -185,6 +207,7 @@ def main() -> None:
     parser.add_argument("--records", type=float, default=500.0, help="a second")
     parser.add_argument("--questions", type=float, default=100.0, help="a second")
     parser.add_argument("--per-request", type=int, default=10, help="records in a request")
+    parser.add_argument("--log", type=Path, help="keep the server's log here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cocite-sustained-", dir=options.store.parent) as folder:
         store = Path(folder) / "web.cocite"
@@ -193,7 +216,7 @@ def main() -> None:
         port = free_port()
         command = [str(BIN / "cocite"), "serve", "-i", str(store), "--port", str(port), "--timeout", str(TIMEOUT)]
         environment = {**os.environ, "COCITE_SERVE_WRITE_KEY": KEY}
-        with running(command, port, "/healthz", environment=environment) as process:
+        with running(command, port, "/healthz", environment=environment, log=options.log) as process:
             asyncio.run(both(port, client, options, process, store))
 
 

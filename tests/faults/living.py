@@ -110,7 +110,7 @@ class Server:
             os.environ["COCITE_SERVE_WRITE_KEY"] = KEY
             (place / "tmp").mkdir(exist_ok=True)
             tempfile.tempdir = str(place / "tmp")  # what was sent, and is left by a kill
-            maintain.MIN_COMPACT_BYTES = 1 if compacts else 1 << 40
+            maintain.MIN_COMPACT_BYTES, maintain.COMPACT_SHARE = (1, 1 << 20) if compacts else (1 << 40, 2)
             writer.STARTING = f"from tests.faults.living import write_and_die; write_and_die({str(place)!r}, {death})"
             writes.COMPACTING = (
                 f"from tests.graph.webs import long_lists; kept = long_lists(); kept.__enter__(); {COMPACTING}"

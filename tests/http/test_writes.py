@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,51 @@ def test_what_waits_is_committed_together_and_in_order(monkeypatch: pytest.Monke
         assert done == [
             ["pages", "a", "b", "c"], ["pages", "a"], ["pages", "b"], ["pages", "c"], ["removals", "a"], ["pages", "d"],
         ]  # fmt: skip
+
+    asyncio.run(work())
+
+
+def test_a_long_wait_is_refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """By the time that commits took lately, or that one takes; what fits into the next one may always wait for it."""
+
+    async def work() -> None:
+        own, done, go = commits(monkeypatch, place)
+        monkeypatch.setattr(writes, "MAX_COMMITTED_TOGETHER", 2)
+        monkeypatch.setattr(own, "_seconds", 30.0)
+        tasks = [asyncio.create_task(own.write("pages", name)) for name in "ab"]
+        await asyncio.sleep(0)
+        with pytest.raises(RefusedRequest) as refused:
+            own.refuse_if_full()
+        assert (refused.value.status, refused.value.retry_after) == (503, 30)
+        monkeypatch.setattr(own, "_seconds", 0.0)
+        own.refuse_if_full()
+        monkeypatch.setattr(own, "_began", time.monotonic() - 25)  # somebody else has locked the store
+        with pytest.raises(RefusedRequest) as refused:
+            own.refuse_if_full()
+        assert refused.value.retry_after in (25, 26)
+        go.set()
+        await asyncio.gather(*tasks)
+        own.refuse_if_full()
+        assert done == [["pages", "a", "b"]]
+
+    asyncio.run(work())
+
+
+def test_compaction_begins_while_requests_keep_coming(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    async def work() -> None:
+        own, done, go = commits(monkeypatch, place)
+        looked: list[int] = []
+
+        async def compact() -> None:
+            looked.append(len(done))
+
+        monkeypatch.setattr(own, "_compact", compact)
+        monkeypatch.setattr(writes, "MAX_COMMITTED_TOGETHER", 1)
+        tasks = [asyncio.create_task(own.write("pages", name)) for name in "abc"]
+        await asyncio.sleep(0)
+        go.set()
+        await asyncio.gather(*tasks)
+        assert looked[0] < 3 == len(done)
 
     asyncio.run(work())
 

@@ -81,6 +81,9 @@ def test_stored_parents_and_more_are_enough_to_choose_among(
     assert parents.reordered(stored, lists_of(after), every, bounds, flat, degrees[0], found) == N
     for page, row, now in zip(pages.tolist(), old.tolist(), new.tolist(), strict=True):
         assert found[page] == (row != now)
+    again, shorter = np.zeros(N, np.bool_), np.trim_zeros(degrees[0], "b")  # pages beyond its end had no links in
+    assert parents.reordered(stored, lists_of(after), every, bounds, flat, shorter, again) == N
+    assert again.tolist() == found.tolist()
     assert found[np.setdiff1d(np.arange(N), pages)].all()
     among.parents[:] = N
     assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == (-1 if len(pages) else 0)

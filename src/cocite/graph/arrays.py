@@ -37,16 +37,16 @@ REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
 PER_BASE = 16  # pages share one 64-bit base of their lists' offsets
 _NAMES_BY_TYPE = {
     "u1": "name.code name.spelling page.kind out.code in.code removed.digest history.name.code history.name.spelling "
-    "history.code history.extra history.spelling.data",
-    "u2": "page.status history.spelling.order",
+    "history.extra history.spelling.data",
+    "u2": "page.status history.spelling.order history.edit",
     "u4": "look_up.start look_up.page page.captured page.language page.host page.site host.page site.page host.domain "
     "alias.page alias.target near.page near.representative out.offset in.offset out.degree in.degree out.long.page "
     "in.long.page out.skip.bit in.skip.bit out.skip.before in.skip.before out.skip.attribute out.long.target "
     "out.long.place best.page best.parent sample.page sample.parent repeat.page repeat.target repeat.attribute "
-    "fact.page record.page out.page in.page name.before history.day history.spelling.page "
+    "fact.page record.page out.page in.page name.before history.day history.crawl history.spelling.page "
     "history.spelling.day history.spelling.pages history.spelling.first",
     "u8": "fingerprint name.words name.block name.piece removed out.words in.words out.base in.base out.first "
-    "out.long.first in.long.first out.long.link out.start in.start best.first sample.first history.words "
+    "out.long.first in.long.first out.long.link out.start in.start best.first sample.first "
     "history.start history.first history.link history.shape history.name.words history.name.block "
     "history.name.piece history.spelling.offset",
     "f4": "out.weight history.weight",

@@ -356,7 +356,7 @@ def _check_history(graph: Graph, progress: Progress) -> Faults:
         yield Fault("history", str(error))
         return
     if (captures, links, longest) != (history.count, history.links, history.longest):
-        yield Fault("history.words", "has other captures than history.shape says")
+        yield Fault("history.edit", "has other captures than history.shape says")
 
 
 def _ascending(values: NDArray[Any]) -> bool:

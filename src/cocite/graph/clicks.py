@@ -258,8 +258,8 @@ def renew_clicks(path: Path) -> None:
     """
     if not (path / FOLDER / f"{SIDE_NAME}.json").exists():
         return
-    graph = Graph(path)
-    with suppress(BadStore), only_one(graph, SIDE_NAME, "the clicks"):
+    with suppress(BadStore), only_one(Graph(path), SIDE_NAME, "the clicks"):
+        graph = Graph(path)  # as it is now: somebody else may have changed it, and counted clicks
         side = _read(graph)
         if side is None:
             return

@@ -5,7 +5,8 @@ web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
 web.cocite/g000001-000001.layer    what changed since, see layers.py
 web.cocite/dates/         stores of dates in the past, made when somebody asks, see dates.py
 web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
-web.cocite/lock           locked while a build runs
+web.cocite/compact-*/     a compaction under way: a copy of the store, of links to its files; its `lock` is locked
+web.cocite/lock           locked while a build runs; by a compaction, when it begins and when it ends
 """
 
 import errno
@@ -30,11 +31,12 @@ from cocite.system import lock_file, make_folder, sync_folder
 
 FORMAT_NUMBER = 2
 LAYER_FORMAT = 4
-HISTORY_FORMAT = 4  # of a generation that keeps all captures
-PIECES_FORMAT = 5  # of one whose names are written in pieces
+PIECES_FORMAT = 5  # of a generation whose names are written in pieces
+HISTORY_FORMAT = 6  # of one that keeps all captures
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
-OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|work-\d+|side|dates")  # in a store's folder
+OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|(work|compact)-\d+|side|dates")
+"""What a store's folder has."""
 DATES = "dates"  # the folder of stores of dates in the past, see dates.py
 DATE_NAME = re.compile(r"[0-9a-f]{16}-\d{4,}-\d\d-\d\d")
 LAYER_MAGIC = b"cocite\nL"
@@ -42,6 +44,7 @@ LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which
 CHUNK_BYTES = 1 << 24
 _FIELD_TYPES = {"id": str, "built": str, **dict.fromkeys(("pages", "links", "sites", "hosts", "generation"), int)}
 _FIELD_TYPES |= {"sources": list, "options": dict, "skipped": dict}
+_COUNTED = "records", "links"  # what the manifest counts of each source
 _ARRAY_NAME = re.compile(r"[a-z][a-z0-9_.]*")
 _TOO_MANY_FILES = "raise the limit of open files, for example with ulimit -n 4096"
 _ADVICE = {
@@ -57,9 +60,9 @@ Progress = Callable[[str, int, int | None], None]
 
 def format_of(arrays: Container[str], history: bool) -> int:
     """The lowest format that a generation with such arrays has: older versions read what they can."""
-    if "name.piece" in arrays or "history.name.piece" in arrays:
-        return PIECES_FORMAT
-    return HISTORY_FORMAT if history else FORMAT_NUMBER
+    if history:
+        return HISTORY_FORMAT
+    return PIECES_FORMAT if "name.piece" in arrays else FORMAT_NUMBER
 
 
 class LayerName(NamedTuple):
@@ -289,10 +292,25 @@ def merged_sources(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The sources of a store, each once, at its last place: what is added again and again would fill the manifest."""
     found: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        key = json.dumps([entry.get(name) for name in ("source", "kind", "said")])
+        key = _source_key(entry)
         before = found.pop(key, {})
-        found[key] = entry | {name: entry[name] + before.get(name, 0) for name in ("records", "links") if name in entry}
+        found[key] = entry | {name: entry[name] + before.get(name, 0) for name in _COUNTED if name in entry}
     return list(found.values())
+
+
+def subtracted_sources(entries: Iterable[dict[str, Any]], known: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What sources have beyond those that are known, such that merging both gives them again."""
+    before, found = {_source_key(entry): entry for entry in known}, []
+    for entry in entries:
+        own = before.get(_source_key(entry), {})
+        more = {name: entry[name] - own.get(name, 0) for name in _COUNTED if name in entry}
+        if not own or any(more.values()):
+            found.append(entry | more)
+    return found
+
+
+def _source_key(entry: dict[str, Any]) -> str:
+    return json.dumps([entry.get(name) for name in ("source", "kind", "said")])
 
 
 def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ...]]:
@@ -320,16 +338,19 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
             if digest(raw) != pointer[2].decode():
                 raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
             manifest = parse_manifest(raw)
-            newer = int(manifest.get("format", 0)) > PIECES_FORMAT
+            number = int(manifest.get("format", 0))
         except FileNotFoundError:
             continue
         except OSError as error:
             raise cannot_read(folder / "manifest.json", error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
-        if newer:
-            why = f"{store} has format {manifest['format']}, this cocite reads up to {PIECES_FORMAT}"
+        if number > HISTORY_FORMAT:
+            why = f"{store} has format {number}, this cocite reads up to {HISTORY_FORMAT}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
+        if "history" in manifest and number < HISTORY_FORMAT:
+            why = f"{store} keeps captures in format {number}, this cocite reads them from {HISTORY_FORMAT} on"
+            raise BadStore(f"{why}: build the store again with --history")
         lines = pointer[3].decode().splitlines()
         return folder, manifest, tuple(LayerName(*line.split(" ")) for line in lines)
     raise BadStore(f"{store}: the generation that CURRENT names is missing; build the store again")
@@ -354,8 +375,11 @@ def parse_manifest(raw: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
-    """Lock a store, and give (work folder, writer of a new generation); `publish` makes it current; cleans up."""
+def new_generation(store: Path, wait: bool = False) -> Iterator[tuple[Path, Writer]]:
+    """Lock a store, and give (work folder, writer of a new generation); `publish` makes it current; cleans up.
+
+    Another command may have locked it: `wait` for that, or raise LockedStore.
+    """
     if store.exists() and not store.is_dir():
         raise BadStore(f"{store} is a file; give a folder name such as web.cocite")
     if store.is_dir() and not is_store(store):
@@ -368,11 +392,11 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
         raise BadStore(f"cannot write to {store}: {error.strerror}") from error
     with lock:
         try:
-            lock_file(lock, wait=False)
+            lock_file(lock, wait)
         except OSError as error:
             raise LockedStore(f"another build is writing {store}; wait for it, or choose another place") from error
-        for left in store.glob("work-*"):
-            if OWN_NAMES.fullmatch(left.name):
+        for left in (*store.glob("work-*"), *store.glob("compact-*")):
+            if OWN_NAMES.fullmatch(left.name) and not is_locked(left / "lock"):
                 shutil.rmtree(left, ignore_errors=True)
         work = store / f"work-{os.getpid()}"
         writer = Writer(work / "new")
@@ -392,6 +416,18 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
                 with suppress(OSError):
                     (store / "lock").unlink()
                     store.rmdir()
+
+
+def is_locked(file: Path) -> bool:
+    """Whether another process has locked a file, which may be missing."""
+    try:
+        with file.open("r+") as lock:
+            lock_file(lock, wait=False)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def is_store(path: Path) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.budget import current
-from cocite.graph.arrays import PER_BASE, Arrays, read_only, rows_of
+from cocite.graph.arrays import PER_BASE, Arrays, places_of, read_only, rows_of
 from cocite.graph.changes.layers import LayeredArrays
 from cocite.graph.huffman import Code
 from cocite.kernels.build.parents import StoredParents
@@ -198,14 +198,16 @@ class GraphLinks:
         starts, targets, attributes = self.read_some(self.out, pages, attributes=True)
         counts, weights = np.diff(starts), [self.weights_from(page) for page in pages.tolist()] if self.weighted else []
         weight = np.concatenate([np.zeros(0, np.float32), *weights])
-        rows = [rows_of(self.repeats.page, page) for page in pages.tolist()] if len(self.repeats.page) else []
-        again = np.concatenate([np.zeros(0, np.int64), *(np.arange(low, high) for low, high in rows)]).astype(np.int64)
+        own, repeated = pages.astype(np.uint32), self.repeats.page
+        lows = np.searchsorted(repeated, own)
+        repeats = np.searchsorted(repeated, own, "right") - lows
+        again = places_of(lows, repeats)
         if len(again):
-            ends = np.repeat(starts[1:], [high - low for low, high in rows])
+            ends = np.repeat(starts[1:], repeats)
             targets = np.insert(targets, ends, self.repeats.target[again])
             attributes = np.insert(attributes, ends, self.repeats.attribute[again])
             weight = np.insert(weight, ends, np.float32(1)) if len(weight) else weight
-            starts = starts + np.append(0, np.cumsum([high - low for low, high in rows]))
+            starts = starts + np.append(0, np.cumsum(repeats))
         return LinkRows(starts, counts, OutLinks.of(targets, attributes), weight)
 
     def degree_of(self, lists: Lists, page: int) -> int:

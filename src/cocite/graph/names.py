@@ -34,6 +34,7 @@ CODED_NAMES = ("name.words", "name.block", "name.code", "name.piece")
 NO_PIECES: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)
 PYTHON_LOOK_UPS = 1000  # look-ups parsed in Python before compiling the loop pays, which is three times as fast
 CHUNK_PAGES = 1 << 14
+MAX_PAGES = 1 << 32
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
@@ -87,9 +88,13 @@ class NewNames:
             raise self._arrays.damaged()
         return buffer[:length].tobytes()
 
-    def keys(self) -> Keys:
-        """The keys of all new pages, layer by layer. Raises ValueError for damaged names."""
-        parts = [read_keys(self._coded[layer.first], 0, layer.new) for layer in self._arrays.layers if layer.new]
+    def keys(self, first: int = 0, count: int = MAX_PAGES) -> Keys:
+        """The keys of new pages [first, first + count), of all if not given. Raises ValueError for damaged names."""
+        parts = []
+        for layer in self._arrays.layers:
+            low, high = max(first, layer.first), min(first + count, layer.first + layer.new)
+            if low < high:
+                parts.append(read_keys(self._coded[layer.first], low - layer.first, high - low))
         sizes = [np.zeros(1, np.int64), *(np.diff(offsets) for _, offsets in parts)]
         return np.concatenate([np.zeros(0, np.uint8), *(data for data, _ in parts)]), np.cumsum(np.concatenate(sizes))
 
@@ -332,7 +337,7 @@ class PageNames:
             data, offsets = read_keys(self.index.names, first if base else 0, base)
             if self._new is None or base == count:
                 return data, offsets
-            more, starts = packed([self._new.key(page) for page in range(first + base, first + count)])
+            more, starts = self._new.keys(first + base, count - base)
             return np.concatenate([data, more]), np.append(offsets, offsets[-1] + starts[1:])
         except ValueError as error:
             raise self.arrays.damaged() from error

@@ -137,12 +137,17 @@ def link_files(old: SideData, folder: Path) -> dict[str, int]:
     for file in (*(f"{name}.bin" for name in old.arrays), *old.files):
         if Path(file).name != file:
             raise BadStore(f"{old.folder} is damaged: it names the file {file!r:.100}; remove it")
-        try:
-            os.link(old.folder / file, folder / file)
-        except OSError:  # a disk without links, or a file that is not there: copying says so
-            shutil.copyfile(old.folder / file, folder / file)
-            sync_folder(folder / file)
+        link_or_copy(old.folder / file, folder / file)
     return {file: (folder / file).stat().st_ino for file in old.files}
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give a file that never changes another name. On a disk without links, copy it."""
+    try:
+        os.link(source, target)
+    except OSError:  # or the file is not there: copying says so
+        shutil.copyfile(source, target)
+        sync_folder(target)
 
 
 def _replace(side: Path, name: str, data: SideData) -> None:
@@ -164,7 +169,7 @@ def copy_sides(graph: Graph, target: Path, lasting: str, copy: Callable[[Path, P
     Only files of the folder itself are copied: a description may name any path.
     """
     side, copied = graph.path / FOLDER, []
-    for name in _names(side):
+    for name in side_names(graph.path):
         data = read_side(graph, name, "the command that made it", stale=True)
         if data is None or (data.generation not in usable_states(graph, name) and name != lasting):
             continue
@@ -178,19 +183,24 @@ def copy_sides(graph: Graph, target: Path, lasting: str, copy: Callable[[Path, P
     return copied
 
 
-def move_sides(source: Graph, graph: Graph, names: list[str], lasting: str) -> None:
-    """Move side data to a store on the same disk, and drop its own of other generations, but for the `lasting` ones."""
+def move_sides(source: Graph, graph: Graph, names: list[str]) -> None:
+    """Move side data to a store on the same disk."""
     side = graph.path / FOLDER
     for name in names:
         with only_one(graph, name, f"the {name}"):
             data = read_side(source, name, "the command that made it", stale=True)
-            assert data is not None, name
+            if data is None:  # something that a killed command has left
+                continue
             sync_folder(data.folder)
             moved = data.folder.rename(side / f"{name}-{secrets.token_hex(4)}")
             for folder in (graph.path, side):
                 sync_folder(folder)
             _replace(side, name, replace(data, folder=moved))
-    for name in {*_names(side)} - {*names, lasting}:
+
+
+def drop_others(graph: Graph, kept: Set[str]) -> None:
+    """Remove side data of other generations, but for those of some names."""
+    for name in {*side_names(graph.path)} - kept:
         if is_left_over(graph, name):
             drop_side(graph, name, f"the {name}")
 
@@ -200,9 +210,9 @@ def usable_states(graph: Graph, name: str) -> Set[str]:
     return graph.arrays.ids if name.startswith(LAGGING_NAMES) else {graph.manifest["id"]}
 
 
-def _names(side: Path) -> list[str]:
+def side_names(store: Path) -> list[str]:
     """The names of side data, and of what killed commands have left of them."""
-    files = side.iterdir() if side.is_dir() else ()
+    files = (store / FOLDER).iterdir() if (store / FOLDER).is_dir() else ()
     return sorted({found[1] for file in files if (found := _OWN_NAME.fullmatch(file.name))})
 
 
@@ -218,7 +228,7 @@ def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
 def remove_replaced(graph: Graph) -> None:
     """Remove side data that newer ones have replaced: a killed command may have left those of removed pages."""
     side = graph.path / FOLDER
-    for name in _names(side):
+    for name in side_names(graph.path):
         with suppress(BadStore):
             found = read_side(graph, name, "", stale=True)
             if found and _folders(side, name) != [found.folder]:

@@ -1,9 +1,8 @@
 """Writing while serving: page records, removals and clicks, each on disk before it is acknowledged.
 
 A body is spooled to a file, so memory doesn't grow with it. What waits is committed together, in a process of low
-priority (writer.py); then the server switches to the new generation. If too much waits, requests are refused. Layers
-that have become large are compacted by another such process. What is sent meanwhile waits for it, also in other
-workers.
+priority (writer.py); then the server switches to the new generation. If too much waits, requests are refused, unread.
+Layers that have become large are compacted by another such process, beside commits.
 """
 
 import asyncio
@@ -20,6 +19,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,12 @@ from starlette.requests import Request
 from cocite.errors import BadSource, CociteError, LockedStore
 from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
-from cocite.http.writer import StoreWriter
+from cocite.http.writer import PRIORITY, StoreWriter
 from cocite.log import Log
-from cocite.serving.threads import Output, RefusedRequest, run_in_thread
+from cocite.serving.threads import MAX_RETRY_SECONDS, Output, RefusedRequest, run_in_thread
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
-from cocite.sources.records import ReadReport
+from cocite.sources.records import Page, ReadReport
 
 MAX_WRITE_BYTES = 32 << 20
 """Of one request, unpacked."""
@@ -42,12 +42,20 @@ WRITTEN_FILES = {"pages": "pages.jsonl", "clicks": "clicks.tsv"}
 MAX_UNPACKED_AT_ONCE = 1 << 20
 MAX_WAITING_REQUESTS, MAX_WAITING_BYTES = 2048, 256 << 20
 MAX_COMMITTED_TOGETHER = 100
+GATHER_FACTOR, MAX_GATHER_SECONDS, GATHER_STEP_SECONDS = 2.0, 0.5, 0.02
+"""Where several requests came during a commit, the next one waits this many times as long as it took, for more of them:
+a commit of 500 pages takes three times as long as one of 100."""
+MAX_WAITING_SECONDS = 20.0
+"""How long requests may wait beyond the next commit: clients that wait for a minute give up, and send theirs again."""
 RETRY_SECONDS = 5
+NEWEST_WEIGHT = 0.2
+"""Weight of the latest commit in the mean time of a request."""
 COMPACT_PAUSE_SECONDS = 600.0
 """How long compaction isn't tried again after it failed."""
 LOCKED_SECONDS, LOCKED_PAUSE_SECONDS = 600.0, 0.05
 """How long a commit waits for whoever else writes the store, and how often it looks."""
-COMPACTING = "import os; getattr(os, 'nice', lambda _: None)(19); from cocite.cli import main; main()"
+COMPACTING = f"import os; getattr(os, 'nice', lambda _: None)({PRIORITY}); from cocite.cli import main; main()"
+"""As low as that of commits: they wait while it locks the store, at its end."""
 MAX_WHY_CHARACTERS = 500
 
 
@@ -73,7 +81,10 @@ class Writes:
         self._numbers = itertools.count()
         self._waiting: deque[Write] = deque()
         self._bytes = 0
+        self._seconds = 0.0  # mean time of a commit
+        self._began = 0.0  # when the one under way began, or its first request came
         self._task: asyncio.Task[None] | None = None
+        self._compaction: asyncio.Task[None] | None = None
         self._compact_from = 0.0  # when compaction may be tried again
 
     def start(self) -> None:
@@ -84,19 +95,28 @@ class Writes:
         """A name for what is sent, in a folder of this process. It ends as given: readers go by that."""
         return Path(self._spool.name) / f"{next(self._numbers)}-{name}"
 
+    def refuse_if_full(self, size: int = 0) -> None:
+        """Raise RefusedRequest if too much waits: before a body is read, that costs little."""
+        waiting = len(self._waiting)
+        under_way = time.monotonic() - self._began if waiting else 0.0  # perhaps somebody else has locked the store
+        seconds = max(ceil(waiting / MAX_COMMITTED_TOGETHER) * self._seconds, under_way)
+        is_long = waiting >= MAX_COMMITTED_TOGETHER and seconds > MAX_WAITING_SECONDS
+        if is_long or waiting >= MAX_WAITING_REQUESTS or self._bytes + size > MAX_WAITING_BYTES:
+            after = max(RETRY_SECONDS, min(MAX_RETRY_SECONDS, ceil(seconds)))
+            raise RefusedRequest(503, "Busy", "Too many writes are waiting", f"Try again in {after} s", after)
+
     async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> None:
         """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError.
 
         Clicks of an id that was written before count as written; without one, those of the same content.
         """
-        if len(self._waiting) >= MAX_WAITING_REQUESTS or self._bytes + size > MAX_WAITING_BYTES:
-            message, hint = "Too much waits to be written", f"Try again in {RETRY_SECONDS} s"
-            raise RefusedRequest(503, "Busy", message, hint, RETRY_SECONDS)
+        self.refuse_if_full(size)
         write = Write(kind, item, size, request_id, asyncio.get_running_loop().create_future())
+        self._began = self._began if self._waiting else time.monotonic()
         self._waiting.append(write)
         self._bytes += size
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._commit_all())
+            self._task = asyncio.create_task(self._commit_waiting())
         await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
 
     def close(self) -> None:
@@ -104,24 +124,17 @@ class Writes:
         self._writer.close()
         self._spool.cleanup()
 
-    async def _commit_all(self) -> None:
-        await self._commit_waiting()
-        while await self._compact() or self._waiting:  # requests that came while it looked whether to compact
-            await self._commit_waiting()
-
-    async def _compact(self) -> bool:
-        """Compact the store in a process of its own, if it is due; returns whether requests may have waited for it."""
+    async def _compact(self) -> None:
+        """Compact the store in a process of its own, if it is due. Commits go on beside it."""
         began = time.monotonic()
         try:
-            if began < self._compact_from or not await run_in_thread(partial(is_compaction_due, self._store)):
-                return False
-            return await self._compact_now(began)
-        except (CociteError, OSError) as error:  # another process may have changed the store: requests still wait
+            if began >= self._compact_from and await run_in_thread(partial(is_compaction_due, self._store)):
+                await self._compact_now(began)
+        except (CociteError, OSError) as error:  # another process may have changed the store
             self._compact_from = time.monotonic() + COMPACT_PAUSE_SECONDS
             self._log.write("not compacted", "warning", why=str(error)[:MAX_WHY_CHARACTERS])
-            return False
 
-    async def _compact_now(self, began: float) -> bool:
+    async def _compact_now(self, began: float) -> None:
         command = [sys.executable, "-c", COMPACTING, "compact", "-i", str(self._store), "--quiet"]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
@@ -137,13 +150,13 @@ class Writes:
         else:
             self._log.write("compacted", seconds=seconds)
             self._written()
-        return True
 
     async def _commit_waiting(self) -> None:
         while self._waiting:
             first = self._waiting[0].kind
             same = takewhile(lambda each, kind=first: each.kind == kind, self._waiting)  # type: ignore[misc]
-            group = list(islice(same, MAX_COMMITTED_TOGETHER))
+            group, began = list(islice(same, MAX_COMMITTED_TOGETHER)), time.monotonic()
+            self._began = began
             error = await self._commit(first, group)
             for each in group:
                 self._waiting.popleft()
@@ -154,6 +167,17 @@ class Writes:
                     self._settle(each, error)
                     await asyncio.sleep(0)  # questions take their turn between the replies
             self._written()
+            if self._compaction is None or self._compaction.done():
+                self._compaction = asyncio.create_task(self._compact())
+            if len(group) > 1:
+                await self._gather(time.monotonic() - began)
+            self._seconds += NEWEST_WEIGHT * (time.monotonic() - began - self._seconds)
+
+    async def _gather(self, took: float) -> None:
+        """Wait for more requests, after a commit of several, unless there are enough for the next one."""
+        until = time.monotonic() + min(MAX_GATHER_SECONDS, GATHER_FACTOR * took)
+        while len(self._waiting) < MAX_COMMITTED_TOGETHER and time.monotonic() < until:
+            await asyncio.sleep(GATHER_STEP_SECONDS)
 
     def _settle(self, write: Write, error: Exception | None) -> None:
         write.done.set_result(None) if error is None else write.done.set_exception(error)
@@ -249,10 +273,13 @@ class Unpacking:
 
 
 def count_pages(file: Path) -> dict[str, Any]:
-    """How many page records a file has, and what was skipped. Raises BadSource if it has none."""
+    """How many page records a file has, and what was skipped. Raises BadSource if it has none.
+
+    They aren't made into batches, as a commit does: that took more of the interpreter than all questions beside it.
+    """
     report = ReadReport()
     source = open_source(str(file), report, kind="records")
-    pages = sum(len(batch) for batch in source.records())
+    pages = sum(1 if isinstance(item, Page) else len(item) for item in source.read())
     return {"pages": some(pages, report, "page record"), "skipped": dict(report.skipped)}
 
 

@@ -101,12 +101,11 @@ def count_words(own: dict[str, str], links: LinkTexts, terms: Callable[[str], li
     """Count the words of a page from its own texts and those of links to it."""
     counted: Counter[str] = Counter(terms_of(own["text"][:MAX_CHARACTERS])) if own["text"] else Counter()
     of_text = min(len(counted), 0xFFFF)
-    if own["title"] or own["headings"]:
-        counted.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
-    counted.update(words_of_links(links.contexts, terms))
+    named = f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS] if own["title"] or own["headings"] else ""
+    count_links(links.contexts, terms, counted, named)
     described = bool(counted)
     words = {word: count * WORD_TENTHS for word, count in counted.items()}
-    for word, count in words_of_links(links.anchors, terms).items():
+    for word, count in count_links(links.anchors, terms, Counter()).items():
         words[word] = words.get(word, 0) + count * ANCHOR_TENTHS
     most = words
     if len(words) > COUNTED_WORDS:
@@ -114,9 +113,12 @@ def count_words(own: dict[str, str], links: LinkTexts, terms: Callable[[str], li
     return CountedWords(words, most, of_text, described)
 
 
-def words_of_links(texts: list[tuple[str, int]], terms: Callable[[str], list[str]]) -> dict[str, int]:
-    """Count the words of texts, each as often as links have the text."""
-    words = Counter(terms_of("\n".join(text for text, count in texts if count == 1)))  # most of them
+def count_links(
+    texts: list[tuple[str, int]], terms: Callable[[str], list[str]], words: Counter[str], once: str = ""
+) -> Counter[str]:
+    """Add the words of texts to counts, each as often as links have the text, and those of another text once."""
+    if single := "\n".join([once, *(text for text, count in texts if count == 1)]):  # most of them
+        words.update(terms_of(single))
     known = words.get  # a `Counter` calls Python for every new word
     for text, count in texts:
         for term in terms(text) if count > 1 else ():

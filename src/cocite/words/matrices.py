@@ -33,9 +33,15 @@ def of_length_1(matrix: csr_array) -> csr_array:
 
 
 def highest(matrix: csr_array, maximum: int) -> NDArray[np.int64]:
-    """Where the `maximum` highest values of each row are, row by row, the highest first; ties by column."""
+    """Where the `maximum` highest values of each row are, row by row, the highest first; ties by column.
+
+    Values are at least 0: the bits of such floats are in their order. So rows and values make one key, and sorting by
+    one key takes a tenth of the time of `lexsort`. Sorts the columns of each row.
+    """
+    matrix.sort_indices()
     rows = rows_of(matrix)
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
+    falling = ~(matrix.data.astype(np.float32, copy=False) + np.float32(0)).view(np.uint32)
+    order = np.argsort(rows.astype(np.uint64) << np.uint64(32) | falling, kind="stable")
     kept: NDArray[np.int64] = order[np.arange(len(order)) - matrix.indptr[rows] < maximum]
     return kept
 

@@ -26,12 +26,12 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, no_progress, read_current
 from cocite.graph.side import FOLDER, drop_side, is_being_made, is_left_over, remove_replaced
 from cocite.graph.store import Graph
-from cocite.processes import end_with_parent
-from cocite.system import usable_cores
+from cocite.processes import WithoutPandas, end_with_parent
+from cocite.system import usable_cores, without_collection
 from cocite.words.changes import ChangedPages
 from cocite.words.documents import FIELDS, document, documents
 from cocite.words.keywords import KEYWORDS
-from cocite.words.stored import Arrays, OpenedWords, WordData
+from cocite.words.stored import Arrays, ChangedStore, OpenedWords, WordData
 from cocite.words.tokens import Clause, analyzer, forms, words_of
 from cocite.words.vectors import VECTORS
 
@@ -40,6 +40,7 @@ MEMORY_BYTES = 1 << 30  # memory to make an index, about
 INDEXING = "from cocite.words.search import index_for_parent; index_for_parent()"
 POPULARITY = 0.3  # weight of popularity, see `prior`
 MIN_HEAP_BYTES, MAX_HEAP_BYTES = 15 << 20, 1 << 30  # bounds of tantivy for what it hasn't written yet
+MAX_RENEWALS = 5  # how often words are begun again if somebody changes the store meanwhile
 MIN_PROCESS_BYTES = 2 << 20  # compressed texts; an index of fewer takes less time than a process takes to start
 MAX_CHECKED_BYTES = 256 << 20  # larger indexes are opened without reading all their bytes
 MAX_TIED_PAGES = 1 << 17  # pages of equal score whose order is exact
@@ -69,8 +70,16 @@ def renew_search(
     """Renew the index and word vectors of a new or changed store, if wanted and if it has texts; else remove them.
 
     Where the store has got layers, they follow by what these changed, and so do keywords. Of a new base, keywords and
-    their relevance are removed; they are made again when they are needed.
+    their relevance are removed; they are made again when they are needed. If somebody changes the store meanwhile, this
+    begins again; whoever changes it again and again renews them in the end.
     """
+    for _ in range(MAX_RENEWALS):
+        with suppress(ChangedStore):
+            return _renew(path, wanted, progress, memory)
+    return None
+
+
+def _renew(path: Path, wanted: bool, progress: Progress, memory: int) -> "SearchIndex | None":
     graph, changes = Graph(path), dict[str, ChangedPages | None]()
     wanted = wanted and bool(graph.texts)
     making = wanted and any(is_being_made(graph, name) for name in ("keywords", "relevance"))
@@ -82,12 +91,13 @@ def renew_search(
             drop_side(graph, kind.name, f"the {kind.title}")
         return None
     anew = [kind for kind in (SEARCH, VECTORS) if not followed(kind, graph, changes)]
-    if len(anew) == 2 and is_worth_a_process(graph):
-        with index_process(path, memory // 2) as process:
-            VECTORS.build(graph, progress=progress, memory=memory // 2)
-            anew = [] if process.wait() == 0 else [SEARCH]  # which says what is wrong
-    for kind in anew:
-        kind.build(graph, progress=progress, memory=memory)
+    with without_collection():
+        if len(anew) == 2 and is_worth_a_process(graph):
+            with index_process(path, memory // 2) as process:
+                VECTORS.build(graph, progress=progress, memory=memory // 2)
+                anew = [] if process.wait() == 0 else [SEARCH]  # which says what is wrong
+        for kind in anew:
+            kind.build(graph, progress=progress, memory=memory)
     return SEARCH.open(graph, False)
 
 
@@ -112,6 +122,7 @@ def index_process(path: Path, memory: int) -> Iterator["subprocess.Popen[bytes]"
 def index_for_parent() -> None:
     """The program of that process."""
     end_with_parent()
+    WithoutPandas.install()
     gc.freeze()
     gc.disable()  # it would go over all texts, again and again
     SEARCH.build(Graph(sys.argv[1]), memory=int(sys.argv[2]))
@@ -122,6 +133,8 @@ def followed(kind: WordData[Any], graph: Graph, changes: dict[str, ChangedPages 
     """Whether stored words have followed the layers of a store; if not, they are made anew."""
     try:
         return kind.catch_up(graph, changes)
+    except ChangedStore:
+        raise
     except (BadStore, LookupError, ValueError):  # damaged, or of another shape; the pages are in the store already
         return False
 
@@ -147,7 +160,7 @@ def make_index(
     """Index every document. Texts aren't stored: the store has them."""
     started, degrees, number = time.perf_counter(), graph.in_degree, 0
     if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
-        raise BadStore(f"Another command changed {graph.path} meanwhile: run this one again")
+        raise ChangedStore(f"Another command changed {graph.path} meanwhile: run this one again")
     builder = tantivy.SchemaBuilder()
     for field in FIELDS:
         builder.add_text_field(field, tokenizer_name="words")

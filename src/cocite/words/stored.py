@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overl
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
+from cocite.errors import BadStore, LockedStore
 from cocite.graph.generation import digest
 from cocite.graph.nearest import edits
 from cocite.graph.side import SideData, only_one, read_side, remove_others, write_side
@@ -34,6 +34,10 @@ ARRAY_TYPES = {
 ROWS = ("starts", "ids", "weights")  # the arrays of a sparse matrix; each row ends where the next one begins
 Made = TypeVar("Made")
 Arrays = dict[str, NDArray[Any]]
+
+
+class ChangedStore(LockedStore):
+    """A store was changed while words of an earlier state were made."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class WordData(Generic[Made]):
         with only_one(graph, self.name, f"the {self.title}"):
             with suppress(BadStore):
                 return self.open(graph, *args)  # another command has made it meanwhile
-            with suppress(BadStore):
+            with suppress(BadStore):  # or changed meanwhile: then it is made of this state
                 if self._follow(graph, {}):
                     return self.open(graph, *args)
             return self._store(graph, *args, **options)
@@ -94,6 +98,8 @@ class WordData(Generic[Made]):
             return self._follow(graph, changes)
 
     def _follow(self, graph: Graph, changes: "dict[str, ChangedPages | None]") -> bool:
+        if Graph(graph.path).manifest["id"] != graph.manifest["id"]:
+            raise ChangedStore(f"Another command changed {graph.path} meanwhile: run this one again")
         try:
             side = read_side(graph, self.name, self.command(graph), lagging=True)
         except BadStore:  # of another base, or damaged
@@ -121,6 +127,8 @@ class WordData(Generic[Made]):
     def _store(self, graph: Graph, *args: Any, **options: Any) -> Made:
         def make(folder: Path) -> tuple[dict[str, Any], Arrays]:
             facts, arrays = self.make(graph, folder, *args, **options)
+            if graph.manifest["id"] not in Graph(graph.path).arrays.ids:
+                raise ChangedStore(f"Another command changed {graph.path} meanwhile: run this one again")
             return {"version": self.version, **facts}, arrays
 
         write_side(graph, self.name, make)

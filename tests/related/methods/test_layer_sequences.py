@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadStore
+from cocite.graph.build import merge_layers
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
@@ -92,17 +93,44 @@ def test_any_sequence_answers_as_a_store_built_at_once(fast_root: Path, seed: in
         changes = Changes(Path(folder) / "layers", seed)
         for step in changes.draw.choices(STEPS, k=9):
             changes.take(step)
-        whole, layered = changes.at_once(Path(folder) / "whole"), changes.opened
-        assert [layered.canonical(int(page)) for page in layered.names.in_order()] == [
-            whole.canonical(page) for page in range(whole.pages)
-        ]
-        assert open_clicks(layered).total == open_clicks(whole).total
-        assert len(open_clicks(layered)) == len(open_clicks(whole))
-        assert check(changes.path) == []
-        for name in LINK_METHODS:
-            for page in range(seed % 7, whole.pages, 7):
-                url = whole.address(page)
-                assert answers(layered, name, url, False) == answers(whole, name, url, False), (name, url)
+        assert_as_at_once(changes, Path(folder) / "whole", seed)
+
+
+@pytest.mark.parametrize("seed", range(60) if RUN_LONG else (*range(4), 51))
+def test_what_is_committed_beside_a_compaction_is_carried_over(fast_root: Path, seed: int) -> None:
+    """Also what is merged meanwhile with layers from before, comes back after it was removed, or goes."""
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder, long_lists(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merge_layers, "MAX_LAYERS", seed % 3 + 1)
+        changes = Changes(Path(folder) / "layers", seed)
+        for step in changes.draw.choices(STEPS, k=4):
+            changes.take(step)
+
+        def beside(_: Path) -> None:
+            for step in changes.draw.choices([step for step in STEPS if step != "compact"], k=seed % 4 + 1):
+                changes.take(step)
+
+        compact(changes.path, prepare=beside)
+        changes.opened = Graph(changes.path)
+        assert changes.opened.manifest.get("layers", 0) <= 1
+        assert not list(changes.path.glob("compact-*"))
+        for step in changes.draw.choices(STEPS, k=2):
+            changes.take(step)
+        assert_as_at_once(changes, Path(folder) / "whole", seed)
+
+
+def assert_as_at_once(changes: Changes, path: Path, seed: int) -> None:
+    """Compare a store with one that is built at once."""
+    whole, layered = changes.at_once(path), changes.opened
+    assert [layered.canonical(int(page)) for page in layered.names.in_order()] == [
+        whole.canonical(page) for page in range(whole.pages)
+    ]
+    assert open_clicks(layered).total == open_clicks(whole).total
+    assert len(open_clicks(layered)) == len(open_clicks(whole))
+    assert check(changes.path) == []
+    for name in LINK_METHODS:
+        for page in range(seed % 7, whole.pages, 7):
+            url = whole.address(page)
+            assert answers(layered, name, url, False) == answers(whole, name, url, False), (name, url)
 
 
 def test_compaction_that_is_interrupted_a_hundred_times(fast_root: Path) -> None:

@@ -94,8 +94,7 @@ class Commit:
         parents = ChangedParents((added >> np.uint64(32)).astype(np.uint32), added.astype(np.uint32), lost)
         graph = with_layer(self.old, manifest, arrays)
         arrays |= derived_arrays(self.old, graph, arrays, parents)
-        digests = "".join(f"{name}{digest(np.ascontiguousarray(arrays[name]).data)}" for name in sorted(arrays))
-        manifest["id"] = digest((self.old.manifest["id"] + digests).encode())[:16]
+        manifest["id"] = layer_id(self.old.manifest["id"], arrays)
         return Change(manifest, arrays, web.left_out, graph)
 
     # What of the store takes part
@@ -353,7 +352,7 @@ class Commit:
         if web.fresh.any():
             places = np.flatnonzero(web.fresh)
             keys = self._new_keys = [graph.names.key(int(place)) for place in places]
-            arrays |= encoded_names(self.old.arrays.base, keys)
+            arrays |= encoded_names(self.old.arrays.base, packed(keys))
             arrays["name.before"] = np.array([self.old.names.pages_before(key) for key in keys], np.uint32)
         return arrays
 
@@ -466,11 +465,17 @@ def encoded_lists(
     }
 
 
-def encoded_names(base: Arrays, keys: list[bytes]) -> Columns:
+def encoded_names(base: Arrays, keys: Keys) -> Columns:
     """The names of new pages as arrays of a layer, in the code of the base."""
     own = {name: base[name].copy() for name in ("name.code", "name.piece") if len(base[name])}
-    words, blocks, bits = encode_keys(packed(keys), name_code(*codes_of(base)))
+    words, blocks, bits = encode_keys(keys, name_code(*codes_of(base)))
     return {"name.words": words[: ((bits + 63) >> 6) + 1], "name.block": blocks.astype(np.uint64), **own}
+
+
+def layer_id(before: str, arrays: Columns) -> str:
+    """The id of a store with one more layer, from the id before."""
+    digests = "".join(f"{name}{digest(np.ascontiguousarray(arrays[name]).data)}" for name in sorted(arrays))
+    return digest((before + digests).encode())[:16]
 
 
 def with_layer(old: Graph, manifest: dict[str, Any], arrays: Columns) -> Graph:

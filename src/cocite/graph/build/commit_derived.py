@@ -44,13 +44,15 @@ def entry_points(new: Graph, pages: Pages) -> Columns:
 
 def _best_parents(old: Graph, new: Graph, into: Pages, parents_of: ChangedParents) -> Columns:
     """Best parents of pages that have other parents, or parents of other in-degrees, where that makes a difference."""
-    degree, before = new.in_degree, np.append(old.in_degree, np.zeros(new.pages - old.pages, np.uint32))
+    degree, before = new.in_degree, old.in_degree
     # Whom the pages of other in-degrees link to: among the parents of these, their ranks may have changed.
     linking = into[new.out_degree[into] > 0].astype(np.int64)
     starts, targets, _ = new.links.read_some(new.out, linking, attributes=False)
     owners = np.repeat(linking.astype(np.uint32), np.diff(starts))
     # A parent outside of a stored row whose in-degree stayed the same is still behind the row, unless one in it fell.
-    fell = targets[degree[owners] < before[owners]]
+    has_fallen, known = np.zeros(len(linking), np.bool_), linking < len(before)
+    has_fallen[known] = degree[linking[known]] < before[linking[known]]
+    fell = targets[np.repeat(has_fallen, np.diff(starts))]
     changed = _ByTarget.of((targets, parents_of.targets), (owners, parents_of.sources), degree, derive.MANY_PARENTS)
     stored, found = old.links.stored_parents("best"), np.zeros(len(changed.targets), np.bool_)
     verify(parents.reordered(stored, new.into, *changed, before, found))

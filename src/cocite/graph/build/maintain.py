@@ -5,7 +5,7 @@ there the old store is the first source of the build, and its pages, links and t
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.errors import BadAddress, BadStore, UnknownPage
+from cocite.errors import BadAddress, BadStore, LockedStore, UnknownPage
 from cocite.graph import generation
 from cocite.graph.arrays import GONE, Arrays, places_of
 from cocite.graph.build.commit import Change, Commit, put_names, stored_records
+from cocite.graph.build.compaction import linked_copy, replace_base
 from cocite.graph.build.merge_layers import layers_to_merge, merge
 from cocite.graph.build.passes import BuildOptions, Built, Passes, Past, RecordSource, build
 from cocite.graph.build.scratch import LinkColumns, ScratchSpace, Workers
@@ -42,8 +43,8 @@ CHUNK_PAGES = 1 << 16
 OLD_TAGS = "old.tags"
 MIN_REWRITE_BYTES = 64 << 20  # of sources; from a quarter of the store on, it is rewritten
 MIN_COMPACT_BYTES = 1 << 20  # of layers
-BACKGROUND_SHARE, COMMAND_SHARE = 4, 2
-"""Layers of a quarter of the base are compacted by a server, of a half by `add`: so a link is rewritten a few times."""
+COMPACT_SHARE = 2
+"""A layer of half of the base is folded into it: so a link is rewritten a few times, however many commits there are."""
 
 
 def add(
@@ -61,22 +62,33 @@ def add(
     folded into the store, unless somebody else `compacts` it.
     """
     sources, options = list(sources), options or BuildOptions()
-    size, (store, manifest, _) = sum(getattr(each, "size_bytes", 0) for each in sources), generation.read_pointer(path)
-    large = size > max(MIN_REWRITE_BYTES, sum(file.stat().st_size for file in store.iterdir()) // 4)
+    size, (_, manifest, _) = sum(getattr(each, "size_bytes", 0) for each in sources), generation.read_pointer(path)
+    large = size > max(MIN_REWRITE_BYTES, base_bytes(manifest) // 4)
     drops = any(manifest["options"].get(name, True) and not getattr(options, name) for name in ("text", "anchors"))
     work = rewrite if large or drops or is_old(manifest) or "history" in manifest else commit
     built = work(sources, path, report, options, progress)
-    if compacts and is_compaction_due(path, COMMAND_SHARE):
-        rewrite([], path, ReadReport(), options, progress)
+    if compacts and is_compaction_due(path):
+        with suppress(LockedStore):  # somebody else compacts it
+            compact(path, options, progress)
     renew_clicks(path)
     return built
 
 
-def is_compaction_due(path: Path, share: int = BACKGROUND_SHARE) -> bool:
-    """Whether the layers of a store have grown to a part of its base."""
-    base, _, layers = generation.read_pointer(path)
-    size = sum((path / layer.file).stat().st_size for layer in layers)
-    return size >= MIN_COMPACT_BYTES and size * share >= sum(file.stat().st_size for file in base.iterdir())
+def is_compaction_due(path: Path) -> bool:
+    """Whether the layers of a store have become large beside its base: the largest of them, or all together.
+
+    Small layers that were not merged yet count little: each has the whole in-list of every page that it links to.
+    """
+    while True:
+        _, manifest, layers = generation.read_pointer(path)
+        try:
+            sizes = [(path / layer.file).stat().st_size for layer in layers]
+            break
+        except FileNotFoundError:
+            if generation.read_pointer(path)[2] == layers:  # else a commit has merged them meanwhile
+                raise
+    size = max(max(sizes, default=0) * COMPACT_SHARE, sum(sizes) // COMPACT_SHARE)
+    return sum(sizes) >= MIN_COMPACT_BYTES and size >= base_bytes(manifest)
 
 
 def is_old(manifest: dict[str, Any]) -> bool:
@@ -84,11 +96,39 @@ def is_old(manifest: dict[str, Any]) -> bool:
     return int(manifest["format"]) < generation.FORMAT_NUMBER
 
 
-def compact(path: Path, options: BuildOptions | None = None, progress: Progress = no_progress) -> Built:
-    """Fold the layers of a store into a new base."""
-    built = rewrite([], path, ReadReport(), options, progress)
+def compact(
+    path: Path,
+    options: BuildOptions | None = None,
+    progress: Progress = no_progress,
+    prepare: Callable[[Path], object] = lambda copy: None,
+) -> Built:
+    """Fold the layers of a store into a new base. What is committed meanwhile becomes a layer on it.
+
+    `prepare` may make side data of the compacted store, at the path that it is given, before it is used.
+    """
+    old = Graph(path)
+    if history_of(old) is not None:  # it has no layers, and is rewritten from its captures
+        built = rewrite([], path, ReadReport(), options, progress)
+        renew_clicks(path)
+        return built
+    with linked_copy(path) as copy:
+        try:
+            old = Graph(copy)
+            built = rewrite([], copy, ReadReport(), options, progress)
+            prepare(copy)
+        except BadStore as error:
+            raise type(error)(str(error).replace(str(copy), str(path))) from error
+        replaced = replace_base(path, old, copy)
+    if not replaced:
+        built = rewrite([], path, ReadReport(), options, progress)
     renew_clicks(path)
-    return built
+    now = Graph(path)
+    return replace(built, path=path, bytes=base_bytes(now.manifest), pages=now.pages, links=len(now.links))
+
+
+def base_bytes(manifest: dict[str, Any]) -> int:
+    """The size of the arrays of a base."""
+    return sum(int(each["length"]) * np.dtype(each["type"]).itemsize for each in manifest["arrays"].values())
 
 
 def commit(

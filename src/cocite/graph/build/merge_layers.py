@@ -10,12 +10,13 @@ from cocite.graph.arrays import distinct, find_in
 from cocite.graph.build.commit import Columns, columns_with_texts, encoded_lists, encoded_names, out_arrays
 from cocite.graph.build.commit_derived import entry_points
 from cocite.graph.build.spill import RECORD_TEXTS
-from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in, text_rows
+from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in
 from cocite.graph.generation import MemoryWriter, merged_sources
 from cocite.graph.store import Graph
-from cocite.graph.texts import TextWriter, text_column
+from cocite.graph.texts import LayeredColumn, TextWriter, text_column
 
-MAX_LAYERS = 20
+MAX_LAYERS = 8
+"""More layers are merged: each has the whole list of every popular page, so eight together take half of the room."""
 
 
 def layers_to_merge(sizes: list[int], maximum: int | None = None) -> int:
@@ -65,7 +66,7 @@ def _facts(graph: Graph, layers: list[Layer]) -> Columns:
         columns[name] = np.concatenate([layer[name] for layer in layers])
     first, new = layers[0].first, sum(layer.new for layer in layers)
     if new:
-        columns |= encoded_names(graph.arrays.base, [graph.names.key(page) for page in range(first, first + new)])
+        columns |= encoded_names(graph.arrays.base, graph.names.keys(first, new))
     return columns
 
 
@@ -85,12 +86,25 @@ def _chosen_parents(graph: Graph, layers: list[Layer], kind: str) -> Columns:
     arrays, name = graph.arrays, f"{kind}.page"
     pages = distinct(np.concatenate([layer.decides_parents(kind) for layer in layers]))
     older = [arrays.base[name], *(layer[name] for layer in arrays.layers[: -len(layers)])]
-    had = np.isin(pages, distinct(np.concatenate(older)))
-    none = np.full(graph.links.stored_parents(kind).size, NONE, np.uint32)
-    rows = [graph.links.stored(kind, page) for page in pages.tolist()]
-    kept = [row is not None or bool(lost) for row, lost in zip(rows, had, strict=True)]
-    chosen = [none if row is None else row for row, is_kept in zip(rows, kept, strict=True) if is_kept]
-    return {name: pages[kept], f"{kind}.parent": np.concatenate([none[:0], *chosen])}
+    pages, rows = chosen_parents(graph, kind, pages, np.isin(pages, distinct(np.concatenate(older))))
+    return {name: pages, f"{kind}.parent": rows.ravel()}
+
+
+def chosen_parents(
+    graph: Graph, kind: str, pages: NDArray[Any], had: NDArray[np.bool_], size: int = 0
+) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    """Those of some pages that have a row of `best` or `sample` parents, or had one, and these rows; NONE for none.
+
+    A row has `size` pages where the store has no rows.
+    """
+    stored = graph.links.stored_parents(kind)
+    at = find_in(stored.page, pages)
+    kept = (at >= 0) | had
+    rows = np.full((int(kept.sum()), stored.size or size), NONE, np.uint32)
+    there = at[kept] >= 0
+    if there.any():
+        rows[there] = stored.parent[stored.first[at[at >= 0]].astype(np.int64)[:, None] + np.arange(stored.size)]
+    return pages[kept], rows
 
 
 def _tables(graph: Graph, layers: list[Layer]) -> Columns:
@@ -107,5 +121,6 @@ def _texts(graph: Graph, layers: list[Layer]) -> Columns:
     writer, columns = MemoryWriter(), {"record.page": _union(layers, "record.page").astype(np.uint32)}
     for name in (*RECORD_TEXTS, "shown"):
         column = text_column(graph.arrays, name)
-        TextWriter.write(writer, name, ((page, column[page]) for page in _union(layers, text_rows(name)).tolist()))
+        assert isinstance(column, LayeredColumn)
+        TextWriter.write(writer, name, column.newest(len(layers)))
     return columns | columns_with_texts(writer, (*RECORD_TEXTS, "shown"))

@@ -194,8 +194,9 @@ def reordered(stored, lists, pages, starts, changed, before, found):
     """Set found[i] if the stored best parents of pages[i] may be others, or in another order, or if it has none.
 
     `lists` are the links in. changed[starts[i] : starts[i + 1]] are parents of the page that are new, or whose
-    in-degrees were `before` others. It matters if one is stored and no longer between its neighbours, if it isn't and
-    now comes before the last one that is, or if the last one fell: those behind it are unknown.
+    in-degrees were `before` others; pages beyond its end are new. It matters if one is stored and no longer between its
+    neighbours, if it isn't and now comes before the last one that is, or if the last one fell: those behind it are
+    unknown.
     """
     for i in range(len(pages)):
         row, end = row_of(stored, pages[i]), stored.size - 1
@@ -203,11 +204,11 @@ def reordered(stored, lists, pages, starts, changed, before, found):
         if row < 0:
             continue
         kept = stored.parent[row : row + stored.size]
-        if len(before) != len(lists.degree) or kept.max() >= len(before):
+        if len(before) > len(lists.degree) or kept.max() >= len(lists.degree):
             return np.int64(DAMAGED)
         for k in range(starts[i], starts[i + 1]):
             parent, place = changed[k], np.int64(-1)
-            if parent >= len(before):
+            if parent >= len(lists.degree):
                 return np.int64(DAMAGED)
             for at in range(stored.size):
                 if kept[at] == parent:
@@ -217,7 +218,7 @@ def reordered(stored, lists, pages, starts, changed, before, found):
             else:
                 found[i] |= place > 0 and ranks_before(lists, parent, kept[place - 1])
                 found[i] |= place < end and ranks_before(lists, kept[place + 1], parent)
-                found[i] |= place == end and lists.degree[parent] < before[parent]
+                found[i] |= place == end and parent < len(before) and lists.degree[parent] < before[parent]
     return np.int64(len(pages))
 
 

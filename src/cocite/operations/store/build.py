@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from shlex import join
 from typing import IO, TYPE_CHECKING, Any
@@ -358,9 +359,13 @@ class Add(SourceOptions):
     def open_sources(
         self, report: ReadReport, text: bool, progress: Progress, see_also: IO[str] | None
     ) -> list[Source]:
-        """As for a build. What was sent to a server has no file of its own: in the manifest it is one source."""
+        """As for a build. What was sent to a server is one source: each would cost a part of a millisecond."""
         found = super().open_sources(report, text, progress, see_also)
-        return [replace(source, spec=SENT) for source in found] if self.sent else found
+        if not (self.sent and found):
+            return found
+        size = sum(source.size_bytes for source in found)
+        every = partial(chain.from_iterable, (source.read() for source in found))
+        return [replace(found[0], spec=SENT, size_bytes=size, read=every)]
 
     def crawled(self, spec: str) -> dict[str, Any]:
         from cocite.graph.crawled import crawled_before
@@ -386,7 +391,8 @@ class Compact(WorkOptions):
 
     Every add and remove writes a layer: a small file with what it changed. Questions read through all of them. After
     many changes a store takes less room, and answers a little faster, when it is compacted. Programs that have the
-    store open keep reading what they opened. cocite info shows the layers.
+    store open keep reading what they opened. What is added or removed meanwhile becomes a layer on the new base. cocite
+    info shows the layers.
 
     Examples:
         cocite compact -i web.cocite
@@ -394,9 +400,16 @@ class Compact(WorkOptions):
 
     def do(self, progress: Progress) -> BuildResult:
         from cocite.graph.build.maintain import compact
+        from cocite.words.search import renew_search
 
         options = self.build_options({}, **kept_before(self.index, self.platforms))
-        return self.carried_out(partial(compact, Path(self.index), options, progress), options, progress)
+
+        def with_words(copy: Path) -> None:
+            with suppress(BadStore, OSError):  # it is tried again, and reported, when the store is compacted
+                renew_search(copy, options.text, progress, options.memory // 4)
+
+        work = partial(compact, Path(self.index), options, progress, with_words)
+        return self.carried_out(work, options, progress)
 
 
 @operation()

@@ -31,7 +31,7 @@ STORE_PARTS = {
     "link texts": r"anchors\..*",
     "link contexts": r"contexts\..*",
     "page texts": r"text\..*",
-    "history": r"history\.(words|start|first|link|code|day|shape|weight)",
+    "history": r"history\.(edit|start|first|link|crawl|day|shape|weight)",
     "older names": r"history\.(name|shown|spelling)\..*|history\.extra",
     "older texts": r"history\..*",
     "other": r".*",

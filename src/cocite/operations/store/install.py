@@ -48,7 +48,7 @@ class Install(Task):
     def do(self, progress: Progress) -> Installed:
         from cocite.graph.clicks import SIDE_NAME, renew_clicks
         from cocite.graph.generation import copy_synced, new_generation, publish, read_pointer
-        from cocite.graph.side import FOLDER, copy_sides, move_sides
+        from cocite.graph.side import FOLDER, copy_sides, drop_others, move_sides
         from cocite.graph.store import Graph
         from cocite.operations.store.check import Check
 
@@ -93,7 +93,9 @@ class Install(Task):
                 raise BadStore(f"cannot write to {side}: check its permissions; {dest} was not changed")
             verified = Graph(copy)
             publish(dest, new, manifest, [(copy / layer.file, layer.digest) for layer in layers])
-            move_sides(verified, Graph(dest), sides, SIDE_NAME)
+            installed = Graph(dest)
+            move_sides(verified, installed, sides)
+            drop_others(installed, {*sides, SIDE_NAME})
         renew_clicks(dest)
         numbers = {"generation": manifest["generation"], "pages": len(original), "links": len(original.links)}
         return Installed(str(dest), **numbers, bytes=sum(sizes), side=sides, seconds=round(time.monotonic() - began, 3))

@@ -34,7 +34,7 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.kernels.related.neighbourhood import read_children
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.hits import edges_among, iterate, membership
-from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen
+from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, by_address, chosen
 from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin, six_digits
 from cocite.related.neighbourhood.spectra import leading
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches, merge_parameter
@@ -96,7 +96,8 @@ class BaseSet:
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
         self.each = [self._around(part, every) for part in roots] if pages is None else [np.union1d(every, pages)]
         view.choose_unit(every[:1].tolist(), [every[1:]], self.each)
-        self.edges = ascending(edges_among(view, np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)))
+        found = np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)
+        self.edges = by_address(edges_among(view, found), view.graph)
         self.root: Marks = np.isin(self.edges.pages, view.representatives(every))
 
     def _around(self, part: Sequence[int], root: Pages) -> Pages:
