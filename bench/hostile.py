@@ -62,11 +62,19 @@ class Seen:
 
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)  # of answers with status 200
+    at: list[float] = field(default_factory=list)  # when these were asked
 
     def quantile(self, share: float) -> float:
         """In milliseconds."""
         ordered = sorted(self.seconds)
         return 1e3 * ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
+
+    def by_minutes(self, minutes: float) -> list[float]:
+        """p99 of each period of some minutes."""
+        periods: dict[int, Seen] = {}
+        for at, seconds in zip(self.at, self.seconds, strict=True):
+            periods.setdefault(int((at - self.at[0]) / minutes / 60), Seen()).seconds.append(seconds)
+        return [round(each.quantile(0.99), 1) for _, each in sorted(periods.items())]
 
     def row(self) -> dict[str, object]:
         """For the report."""
@@ -114,6 +122,7 @@ class Client:
         self.seen.statuses[status] += 1
         if status == "200":
             self.seen.seconds.append(time.perf_counter() - began)
+            self.seen.at.append(began)
 
     async def at_rate(self, targets: Iterator[str], rate: float, seconds: float) -> None:
         """Send `rate` requests a second, whether or not the earlier ones were answered."""
@@ -235,12 +244,19 @@ class Memory(NamedTuple):
     cache: int
 
 
+def processor_seconds(process: psutil.Process) -> float:
+    """Processor time of the server's processes."""
+    return sum(sum(each.cpu_times()[:2]) for each in (process, *process.children()))
+
+
 async def sample(port: int, process: psutil.Process, began: float) -> Memory:
-    """The memory of the server now (Linux)."""
-    lines = (Path("/proc") / str(process.pid) / "status").read_text().splitlines()
-    of = {
-        name: int(value.split()[0]) >> 10 for name, _, value in (each.partition(":") for each in lines) if "Rss" in name
-    }
+    """The memory of the server's processes now (Linux)."""
+    of = Counter[str]()
+    for each in (process, *process.children()):  # slow questions have a process of their own
+        with suppress(OSError):
+            for line in (Path("/proc") / str(each.pid) / "status").read_text().splitlines():
+                name, _, value = line.partition(":")
+                of[name] += int(value.split()[0]) >> 10 if name.startswith("Rss") else 0
     cache = 0
     with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
         async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -313,14 +329,14 @@ async def measure(store: str, minutes: float, log: str, cache: str, each: bool, 
         await quiet.at_rate(targets, rate, alone)
         watching, turns = asyncio.create_task(watch()), {}
         for kinds in [(kind,) for kind in KINDS] if each else [KINDS]:
-            honest, beside, before = Client(port, HONEST), Client(port, HONEST), sum(process.cpu_times()[:2])
+            honest, beside, before = Client(port, HONEST), Client(port, HONEST), processor_seconds(process)
             into = context.Queue()
             args = (into, port, urls, HOSTILE_FACTOR * capacity, 60 * minutes, kinds)
             attackers = context.Process(target=attack, args=args)
             attackers.start()
             await asyncio.sleep(2)  # they start
             await honest.at_rate(targets, rate, 60 * minutes - 2)
-            used = (sum(process.cpu_times()[:2]) - before) / minutes / 60
+            used = (processor_seconds(process) - before) / minutes / 60
             got, burnt = await asyncio.to_thread(into.get)
             attackers.join()
             await quiet.at_rate(targets, rate, alone)
@@ -338,6 +354,7 @@ async def measure(store: str, minutes: float, log: str, cache: str, each: bool, 
             kinds: {
                 **honest.seen.row(), "p99_ratio": round(honest.seen.quantile(0.99) / quiet.seen.quantile(0.99), 2),
                 "p99_ratio_to_burner": round(honest.seen.quantile(0.99) / beside.seen.quantile(0.99), 2),
+                "p99_by_five_minutes": honest.seen.by_minutes(5),
                 "server_cores": round(used, 2), "hostile_cores": round(burnt, 2),
                 "beside_a_burner": beside.seen.row(),
                 "hostile": {source: dict(counts) for source, counts in got.items()},

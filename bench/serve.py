@@ -16,6 +16,7 @@ import argparse
 import asyncio
 import gzip
 import json
+import os
 import random
 import re
 import shutil
@@ -121,11 +122,12 @@ def free_port() -> int:
 
 @contextmanager
 def running(
-    command: list[str], port: int, path: str, folder: Path | None = None, environment: dict[str, str] | None = None
-) -> Iterator[int]:
-    """Start a server and wait until it answers; yield its process."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, **quiet, cwd=folder, env=environment)
+    command: list[str], port: int, path: str, folder: Path | None = None, environment: dict[str, str] | None = None,
+    log: Path | None = None,
+) -> Iterator[int]:  # fmt: skip
+    """Start a server and wait until it answers; yield its process. Its log is thrown away, if it has no file."""
+    with (log or Path(os.devnull)).open("wb") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said, cwd=folder, env=environment)
     try:
         for _ in range(600):
             try:

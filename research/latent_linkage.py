@@ -51,7 +51,7 @@ def densities(side: SourceSide) -> Figures:
 def drifts(side: SourceSide) -> Figures:
     """dd of each page; 1 for a page without any merged parent, as the sum over none is 0."""
     density = densities(side)
-    of_page: Figures = lli.multiply(side, density[:, None])[:, 0]
+    of_page: Figures = lli.multiply(side, density[:, None], 0, len(side.pages))[:, 0]
     return 1 - of_page / (density.sum() or 1)
 
 

@@ -24,3 +24,17 @@ def test_results_that_are_being_sent_do_not_delay_the_end() -> None:
     """Of a result that a process sent in part, the pool would wait for the rest forever."""
     done = subprocess.run([sys.executable, "-c", CLOSED_EARLY], capture_output=True, text=True, cwd=ROOT, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
+WITHOUT_PANDAS = """
+import sys
+import pyarrow as pa
+from cocite.processes import WithoutPandas
+WithoutPandas.install()
+print(pa.array(["a", None]).to_pylist(), "pandas" in sys.modules)
+"""
+
+
+def test_pyarrow_finds_no_pandas_in_programs_of_our_own() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PANDAS], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert (done.stdout, done.stderr) == ("['a', None] False\n", "")

@@ -19,6 +19,7 @@ class Log:
 
     def __init__(self, stream: IO[bytes] | None = None, worker: int = 0) -> None:
         self._stream = stream or sys.stderr.buffer
+        self.worker = worker
         self._about = {"worker": worker} if worker else {}
         self._lines: list[bytes] = []
 

@@ -94,10 +94,21 @@ class Snapshot(Web):
         """
         if before.graph.arrays.base.manifest.get("id") != self.graph.arrays.base.manifest.get("id"):
             return  # page numbers are others
-        for name, part in before._parts.items():
-            new = self.graph.pages - before.graph.pages
-            if name.startswith("rank ") and name not in self._parts and new >= 0:
-                self._parts[name] = replace(part, values=np.append(part.values, np.zeros(new)), lagging=True)
+        new = self.graph.pages - before.graph.pages
+        if new >= 0:
+            missing = before.ranks.keys() - self._parts.keys()
+            old, zeros = before.ranks, np.zeros(new)
+            longer = {name: np.append(old[name].values, zeros) for name in missing}
+            self.set_ranks({name: replace(old[name], values=longer[name], lagging=True) for name in missing})
+
+    @property
+    def ranks(self) -> dict[str, Ranked]:
+        """The ranks of this snapshot, by name."""
+        return {name: part for name, part in self._parts.items() if name.startswith("rank ")}
+
+    def set_ranks(self, found: dict[str, Ranked]) -> None:
+        """Take ranks that were computed elsewhere for the same pages."""
+        self._parts = self._parts | found
         self._update_edition()
 
     def build_parts(self, report: Callable[..., None], like: "Snapshot | None" = None) -> None:

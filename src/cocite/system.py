@@ -1,5 +1,6 @@
 """What operating systems do differently: locks on files, and what this process and this machine have."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -156,3 +157,15 @@ def machine_bytes() -> int:
     with suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return UNKNOWN_MEMORY_BYTES
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Pause garbage collection while objects are made that stay: it took a tenth of the time, and found nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -36,7 +36,7 @@ def test_a_click_counts(own: Path, server: Asking) -> None:
         reply = server.run(server.ask("POST", CLICK, **OWN))
         assert (reply.status, reply.json) == (200, {"recorded": True})
     server.run(asyncio.sleep(0.05))
-    for _ in range(100):
+    for _ in range(600):
         graph = Graph(own)
         if open_clicks(graph).total:
             break
@@ -84,7 +84,7 @@ def test_it_is_off_unless_switched_on(asking: Asking) -> None:
 def test_the_same_click_later_counts_again(own: Path, server: Asking) -> None:
     for total in (1, 2):
         server.run(server.ask("POST", CLICK, **OWN))
-        for _ in range(100):
+        for _ in range(600):
             server.run(asyncio.sleep(0.1))
             if open_clicks(Graph(own)).total == total:
                 break

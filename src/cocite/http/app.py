@@ -111,6 +111,7 @@ def make_app(service: Service) -> FastAPI:
 
         async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
             query_values(request.scope["query_string"], {})
+            writes.refuse_if_full()
             file = writes.new_file(WRITTEN_FILES[kind])
             async with spooled(request, file, count) as (counted, size):
                 await writes.write(kind, str(file), size, request_id(request))

@@ -165,9 +165,9 @@ class Exchange:
             return reply_to(error)
 
     async def read(self, reader: Callable[[bytes], Output], body: int = 0) -> Output:
-        """What a reader makes of the query string, in a thread if it or the body is long; raises RefusedRequest."""
+        """What a reader makes of the query string; raises RefusedRequest."""
         query = self.scope["query_string"]
-        return await self._service.in_thread(partial(reader, query), max(len(query), body), self.client)
+        return await self._service.read(partial(reader, query), max(len(query), body), self.client)
 
     def refuse_if_busy(self) -> None:
         """Raise RefusedRequest before a body is read, if the question would be refused."""

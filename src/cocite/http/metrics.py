@@ -69,6 +69,7 @@ class Metrics:
         self._rows, self._row = shared.rows, shared.rows[worker]
         for name in GAUGES:
             self.set(name, 0.0)
+        self.beside = 0, 0.0  # memory and processor time of the process for slow questions
         self._cpu = float(self._row[_COLUMN["cpu_seconds"]])  # of earlier processes with this row
 
     def request(self, route: str, status: int, seconds: float) -> None:
@@ -88,9 +89,10 @@ class Metrics:
         self._row[_COLUMN[name]] = value
 
     def update_process(self) -> None:
-        """Update memory and processor time of this process."""
-        self.set("resident_bytes", resident_bytes())
-        self.set("cpu_seconds", self._cpu + time.process_time())
+        """Update memory and processor time of this process, and of the one beside it."""
+        memory, seconds = self.beside
+        self.set("resident_bytes", resident_bytes() + memory)
+        self.set("cpu_seconds", self._cpu + time.process_time() + seconds)
 
     def text(self, about: dict[str, str], numbers: dict[str, float]) -> bytes:
         """All metrics in Prometheus's text format, summed over workers. `about` labels the store, `numbers` size it."""

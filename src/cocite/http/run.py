@@ -108,6 +108,7 @@ class Server(uvicorn.Server):
         assert service is not None
         if service.writes is not None and service.settings.write_key:
             service.writes.start()
+        service.start_slow_process()
         warming = asyncio.create_task(self._warm_up(service))
         # A small store needn't wait until kernels are compiled for it.
         await asyncio.wait({warming}, timeout=WARM_UP_SECONDS if service.web.graph.items <= SMALL_ITEMS else None)

@@ -23,11 +23,13 @@ from cocite.http.metrics import Metrics
 from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, Key, OperationQuestion, routes
 from cocite.http.responses import Reply, etag, matches, reply_to
 from cocite.http.settings import MAX_READ_AT_ONCE_BYTES, Settings
+from cocite.http.slow import NICE, SlowProcess, Work
 from cocite.http.watcher import StoreWatcher
 from cocite.kernels.interpreted import Workload, expect, interpreting
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
+from cocite.serving.mapped import MappedFiles
 from cocite.serving.threads import Output, Pause, RefusedRequest, WorkQueue, wait_for
 from cocite.snapshot import Snapshot
 
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
 
 BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
-SLOW_NICE = 5
-"""By how much threads for slow questions have a lower priority than all else."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS, MAX_SECONDS_AFTER_COMMIT = 200, 10.0, 0.5
@@ -81,12 +81,13 @@ class Service:
         self.cache = Cache(settings.cache)
         threads, waiting = settings.max_threads, settings.max_waiting
         self.quick = WorkQueue("quick", threads, waiting)
-        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4), SLOW_NICE, first=self.quick)
+        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4), NICE, first=self.quick)
         self._pending: dict[bytes, Pending] = {}
         self._recent: OrderedDict[bytes, HttpQuestion] = OrderedDict()
         self._renewed: list[Renewed] = []  # answers of the next snapshot
         self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
         self._workload = Workload(self.web.graph.items)
+        self.slow_process: SlowProcess | None = None  # which answers slow questions
         self.writes: Writes | None = None  # if the server may be written to
         self.stopping = False
 
@@ -134,17 +135,41 @@ class Service:
         first = self.slow if len(request) > MAX_READ_AT_ONCE_BYTES else self.quick
         return first if first.must_wait(client) or first.refuses(client) else None
 
-    async def in_thread(self, work: Callable[[], Output], size: int, client: str) -> Output:
-        """Read a request of some size: a long one in a thread, as 60 kB of addresses take 0.1 s.
+    def start_slow_process(self) -> None:
+        """From the first slow question on, have a process answer them."""
+        recording = self.settings.record_clicks
+        self.slow_process = SlowProcess(self.settings.store, self.slow.threads, recording, self.log)
 
-        It waits with the slow questions, so quick ones never wait for it. Raises RefusedRequest and errors of `work`.
-        """
+    async def read(self, read: Callable[[], Output], size: int, client: str) -> Output:
+        """What a function reads of a request of some size. 60 kB take 0.1 s, so they wait with slow questions."""
         if size <= MAX_READ_AT_ONCE_BYTES:
-            return work()
+            return read()
+        found: Output = await self._with_slow(partial(_without_store, read), client)
+        return found
+
+    async def _with_slow(self, work: Work, client: str, web: Snapshot | None = None) -> Any:
+        """Read something in the queue of slow questions: quick ones never wait for it. Raises RefusedRequest and errors
+        of `work`."""
+        budget = budget_for(self.settings.timeout)
         try:
-            return await self.slow.run(work, self.settings.timeout, client)
+            return await self.slow.run(partial(self._do_slow, work, web, budget), self.settings.timeout, client)
         except TimeoutError:
             raise self.slow.refusal(client) from None
+
+    def _do_slow(self, work: Work, web: Snapshot | None, budget: Budget) -> Any:
+        """In a thread: have work done by the process for slow questions, or do it here."""
+        if self.slow_process is not None:
+            done = self.slow_process.run(work, web, budget)
+            if done is not None:
+                return done[0]
+        return self._do(work, web or self.web, budget)
+
+    def _do(self, work: Work, web: Snapshot, budget: Budget) -> Any:
+        """In a thread: do work for somebody who waits. While kernels are compiled, those of a small store are
+        interpreted."""
+        self._workload.count_question()
+        with interpreting(self._workload), limited(budget):
+            return work(web, self.watcher.mapped, self.log)
 
     async def answer(
         self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"", client: str = "",
@@ -156,7 +181,8 @@ class Service:
         """
         web, load = self.web, self.load()
         self.refuse_damaged()
-        keys = await self.in_thread(partial(question.keys, web), len(request), client)
+        long = len(request) > MAX_READ_AT_ONCE_BYTES
+        keys = await self._with_slow(partial(_keys_of, question), client, web) if long else question.keys(web)
         every = self._keys(question, keys, web)
         if request:
             self.cache.remember(request, every)
@@ -199,7 +225,8 @@ class Service:
         self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget, client: str
     ) -> Reply:
         queue, edition = self.slow if question.slow else self.quick, web.edition
-        work = partial(self._reply_soon, question, web, load, tag, budget)
+        do = self._do_slow if question.slow else self._do
+        work: Callable[[], Reply] = partial(do, partial(reply_of, question, load, tag), web, budget)
         try:
             reply = await queue.run(work, self.settings.timeout, client)
         except TimeoutError:
@@ -215,30 +242,6 @@ class Service:
                 if len(self._recent) > MAX_WARM_UP_QUESTIONS:
                     self._recent.popitem(last=False)
         self.metrics.count(LOAD_LEVELS[load])
-        return reply
-
-    def _reply_soon(self, *question: Any) -> Reply:
-        """The reply to somebody who waits: while kernels are compiled, those of a small store are interpreted."""
-        self._workload.count_question()
-        with interpreting(self._workload):
-            return self._reply(*question)
-
-    def _reply(self, question: HttpQuestion, web: Snapshot, load: int, tag: bytes, budget: Budget) -> Reply:
-        """In a thread: the answer, or the error of the question."""
-        try:
-            with limited(budget):
-                reply = question.work(web, load)
-            if lost := self.watcher.mapped.lost:  # it may have read zeros
-                raise BadStore(f"{lost[0]} was changed while it was served")
-            reply.etag = tag
-        except CociteError as error:
-            reply = reply_to(error)
-            if isinstance(error, UnknownPage | UnknownWord | TooMuchWork):
-                reply.etag = etag("missing", tag)  # cached, as it costs as much as an answer; but never a 304
-            if isinstance(error, BadStore):
-                self.log.write("cannot answer", "error", route=question.route, why=str(error))
-        if len(reply.body) >= COMPRESS_IN_THREAD_BYTES:
-            reply.compress()
         return reply
 
     def _timed_out(self, question: HttpQuestion) -> RefusedRequest:
@@ -284,7 +287,8 @@ class Service:
         """The answer of a new snapshot to a question."""
         every = self._keys(question, question.keys(web), web)
         tag = every.keys[min(NORMAL, len(every.keys) - 1)]
-        return Renewed(request, every, tag, self._reply(question, web, NORMAL, tag, budget_for(self.settings.timeout)))
+        with limited(budget_for(self.settings.timeout)):
+            return Renewed(request, every, tag, reply_of(question, NORMAL, tag, web, self.watcher.mapped, self.log))
 
     def _replaced(self) -> None:
         self.cache.clear()
@@ -305,6 +309,9 @@ class Service:
         self.metrics.set("waiting", self.quick.waiting + self.slow.waiting)
         self.metrics.count("cache_evictions", self.cache.evictions)
         self.cache.evictions = 0
+        if self.slow_process is not None:
+            self.slow_process.look()
+            self.metrics.beside = self.slow_process.used
         self.metrics.update_process()
 
     def close(self) -> None:
@@ -312,8 +319,36 @@ class Service:
         self.stopping = self.watcher.stopping = True
         self.quick.close()
         self.slow.close()
+        if self.slow_process is not None:
+            self.slow_process.close()
         if self.writes is not None:
             self.writes.close()
+
+
+def _without_store(read: Callable[[], Output], *_: Any) -> Output:
+    return read()
+
+
+def _keys_of(question: HttpQuestion, web: Snapshot, *_: Any) -> tuple[Key, ...]:
+    return question.keys(web)
+
+
+def reply_of(question: HttpQuestion, load: int, tag: bytes, web: Snapshot, mapped: MappedFiles, log: Log) -> Reply:
+    """In a thread or in the process for slow questions: the answer, or the error of the question."""
+    try:
+        reply = question.work(web, load)
+        if lost := mapped.lost:  # it may have read zeros
+            raise BadStore(f"{lost[0]} was changed while it was served")
+        reply.etag = tag
+    except CociteError as error:
+        reply = reply_to(error)
+        if isinstance(error, UnknownPage | UnknownWord | TooMuchWork):
+            reply.etag = etag("missing", tag)  # cached, as it costs as much as an answer; but never a 304
+        if isinstance(error, BadStore):
+            log.write("cannot answer", "error", route=question.route, why=str(error))
+    if len(reply.body) >= COMPRESS_IN_THREAD_BYTES:
+        reply.compress()
+    return reply
 
 
 def question_of(request: bytes) -> OperationQuestion | None:

@@ -8,7 +8,7 @@ from cocite.system import usable_cores
 MAX_BODY_BYTES = 1 << 20
 """Of a page record."""
 MAX_READ_AT_ONCE_BYTES = 1 << 11
-"""Longer requests are read in a thread."""
+"""Longer requests are read with slow questions."""
 LOCAL_PROXIES = ("127.0.0.1", "::1")
 
 

@@ -49,6 +49,8 @@ class Compiling(event.Listener):
     """
 
     threads = 0
+    elsewhere: Callable[[], bool] = staticmethod(lambda: False)
+    """Whether another process of this server does that."""
     _new = True  # something was loaded since the last time
 
     def on_start(self, event: Any) -> None:
@@ -259,7 +261,7 @@ async def wait_for(futures: Sequence[asyncio.Future[Any]], timeout: float) -> se
     """The futures that are done in time. While kernels are compiled, once on a machine, time doesn't count."""
     while True:
         done, _ = await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if done or not compiling.threads:
+        if done or not (compiling.threads or compiling.elsewhere()):
             return done
 
 

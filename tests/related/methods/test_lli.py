@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from cocite.budget import limited, new_budget
+from cocite.errors import TooMuchWork
 from cocite.related.methods import lli, method
 from cocite.related.methods.extended_cocitation import SourceSide
 from cocite.related.neighbourhood import spectra
-from cocite.sources.records import Page
+from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.related.methods import naive_latent
@@ -104,7 +106,7 @@ def test_singular_values_and_the_product_with_v(linked: Matrix) -> None:
     values = np.linalg.svd(linked, compute_uv=False)
     expected[: len(values)] = values
     assert singular == pytest.approx(expected, abs=1e-6)
-    product = lli.multiply(side_of(linked), v)
+    product = lli.multiply(side_of(linked), v, 0, len(linked))
     assert product == pytest.approx(linked @ v, abs=1e-12)
     assert product.T @ product == pytest.approx(np.diag(singular**2), abs=1e-8)
 
@@ -319,3 +321,25 @@ def test_companion_merges_nodes_of_its_own_graph_as_published(place: Path) -> No
     assert {M1, M2} <= set(answers(place, pages, "companion(merge=false)"))
     # Mirrors of the page itself are one node with it, and no answer.
     assert not {M1, M2} & set(answers(place, pages, "companion(merge=published)", M2))
+
+
+def test_eigenvectors_that_nothing_can_cancel_are_charged_before(place: Path) -> None:
+    links = [Link("https://a.example/")]
+    pages = [Page(f"https://list{n}.example/", links=[*links, Link(f"https://b{n % 7}.example/")]) for n in range(300)]
+    make(place / "s", pages)
+    web = Web(place / "s")
+    seeds, params = [web.graph.find("https://a.example/")], lli.Params(parents=300)
+    with limited(new_budget(300**3 // lli.CELLS_PER_LINK)), pytest.raises(TooMuchWork):
+        lli.relate(web, seeds, params)
+    with limited(new_budget(10**6)):
+        assert len(lli.relate(web, seeds, params).pages)
+
+
+@given(linked=arrays(np.float64, (7, 5), elements=st.sampled_from([0.0, 1.0])), numbers=st.integers(1, 40))
+def test_pages_in_parts_are_the_same(linked: Matrix, numbers: int) -> None:
+    assume(linked.any())
+    whole, counts = lli.cosines(side_of(linked), 0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lli, "MAX_NUMBERS", numbers)
+        found, again = lli.cosines(side_of(linked), 0.5)
+    assert again == counts and np.allclose(found, whole, atol=1e-12)

@@ -9,11 +9,12 @@ Computed from the eigenvectors of AᵀA, which has at most B rows: U_kΣ_k = AV_
 than the others: as published; see docs/decisions/0022.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cocite.budget import spend
 from cocite.kernels.related.cocitation import gram
 from cocite.parameters import parameter
 from cocite.related.methods.extended_cocitation import Matrix, SourceParams, SourceSide, gather
@@ -23,6 +24,11 @@ from cocite.web import Web
 
 MIN_LENGTH = 1e-9
 """Lengths of rows below this share of the greatest singular value count as 0."""
+
+MAX_NUMBERS = 1 << 24
+"""Numbers that are computed with at a time."""
+CELLS_PER_LINK = 2500
+"""Of the n³ steps of eigenvectors, how many take as long as decoding a link: those of 2,000 parents take a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +61,13 @@ def cosines(side: SourceSide, epsilon: float) -> tuple[Matrix, tuple[int, int]]:
         return np.zeros((len(side.query), len(side.pages))), (0, 0)
     singular, v = spectrum(side)
     k, rank = kept(singular, epsilon)
-    rows = multiply(side, v[:, :k])
     queries = side.query @ v[:, :k] * singular[:k]
-    lengths, query_lengths = np.linalg.norm(rows, axis=1), np.linalg.norm(queries, axis=1)
-    products, scale = np.abs(queries @ rows.T), np.outer(query_lengths, lengths)
+    products, lengths = np.empty((len(queries), len(side.pages))), np.empty(len(side.pages))
+    for first, last in parts(side, k):
+        rows = multiply(side, v[:, :k], first, last)
+        products[:, first:last], lengths[first:last] = np.abs(queries @ rows.T), np.linalg.norm(rows, axis=1)
+    query_lengths = np.linalg.norm(queries, axis=1)
+    scale = np.outer(query_lengths, lengths)
     seen = np.minimum.outer(query_lengths, lengths) >= MIN_LENGTH * singular[0]
     return np.where(seen, products / np.where(seen, scale, 1), 0.0), (k, rank)
 
@@ -67,16 +76,29 @@ def spectrum(side: SourceSide) -> tuple[Matrix, Matrix]:
     """The singular values of a side's matrix, greatest first, and V."""
     from scipy.linalg import eigh  # takes half a second to import
 
+    spend(side.groups**3 / CELLS_PER_LINK)  # nothing can cancel it
     product = np.zeros((side.groups, side.groups))
     gram(side.starts, side.columns, product)
     values, vectors = eigh(product, driver="evd", overwrite_a=True, check_finite=False)
     return np.sqrt(np.maximum(values[::-1], 0)), vectors[:, ::-1]
 
 
-def multiply(side: SourceSide, matrix: Matrix) -> Matrix:
-    """A side's matrix times another."""
-    sums = np.zeros((len(side.pages), matrix.shape[1]))
-    filled = np.flatnonzero(np.diff(side.starts))
+def parts(side: SourceSide, dimensions: int) -> Iterator[tuple[int, int]]:
+    """Ranges of pages whose links take some 100 MB in a space of `dimensions`; charges them to the budget."""
+    first, links = 0, MAX_NUMBERS // max(1, dimensions)
+    while first < len(side.pages):
+        begin = side.starts[first]
+        last = max(first + 1, int(np.searchsorted(side.starts, begin + links, side="right")) - 1)
+        spend(float(side.starts[last] - begin) * dimensions / CELLS_PER_LINK)
+        yield first, last
+        first = last
+
+
+def multiply(side: SourceSide, matrix: Matrix, first: int, last: int) -> Matrix:
+    """Some rows of a side's matrix times another."""
+    starts = side.starts[first : last + 1] - side.starts[first]
+    columns, sums = side.columns[side.starts[first] : side.starts[last]], np.zeros((last - first, matrix.shape[1]))
+    filled = np.flatnonzero(np.diff(starts))
     if len(filled):
-        sums[filled] = np.add.reduceat(matrix[side.columns], side.starts[filled])
+        sums[filled] = np.add.reduceat(matrix[columns], starts[filled])
     return sums

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
+from cocite.graph.store import Graph
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.spectra import Matrix, kept, right_vectors, symmetric_left_vectors
@@ -122,9 +123,9 @@ def _lengths(sparse: Any, dense: Matrix) -> Matrix:
     return found
 
 
-def ascending(edges: Edges) -> Edges:
+def by_address(edges: Edges, graph: Graph) -> Edges:
     """The same graph with its nodes in the order of addresses."""
-    order = np.argsort(edges.pages, kind="stable")
+    order = np.argsort(graph.names.address_keys(edges.pages), kind="stable")
     return edges if bool((np.diff(order) > 0).all()) else chosen(edges, order)
 
 
