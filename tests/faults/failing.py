@@ -13,6 +13,7 @@ import io
 import mmap
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -30,7 +31,7 @@ from tests.faults.dying import WRONG, command, finished, fork, in_child
 from tests.faults.jobs import Job, free_port, jobs, lines_of, names_in, names_out, rows_of, trial, wait_for
 from tests.faults.model import look, store, word
 from tests.faults.power import reachable
-from tests.fuzz.seeds import FILES
+from tests.faults.source_forms import FORMS, build_of
 
 SOURCE = str(Path(cocite.__file__).parent)
 NO_OUTPUT, BAD_INPUT = OSError(errno.EIO, os.strerror(errno.EIO)), OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -42,9 +43,12 @@ SITES: dict[str, tuple[Any, tuple[str, ...], BaseException]] = {
     ),
     "opening files": (io, ("open",), BAD_INPUT),
     "mapping files": (mmap, ("mmap",), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))),
+    "starting processes": (subprocess, ("Popen",), OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))),
     "memory": (np, ("empty", "zeros", "full", "concatenate", "memmap", "arange", "fromfile"), MemoryError("no memory")),
 }
 SITE_LINES = 3
+LEFT_OUT = "that can't be "
+"""In the reasons of a build why it skipped files and folders."""
 Site = tuple[str, ...]
 
 
@@ -89,7 +93,8 @@ def install(what: str, place: Path, act: Callable[[Site], None]) -> None:
                 def __new__(cls, *args: Any, name: str = name, **options: Any) -> Any:
                     if site := site_of(name):
                         act(site)
-                    return super().__new__(cls, *args, **options)
+                    new = super().__new__
+                    return new(cls) if new is object.__new__ else new(cls, *args, **options)
 
             setattr(owner, name, Failing)
         else:
@@ -113,8 +118,8 @@ def call_sites(job: Job, what: str, place: Path) -> list[Site]:
     return [tuple(site) for site in in_child(noted)]
 
 
-def fail_at(job: Job, what: str, place: Path, chosen: Site) -> tuple[int, str]:
-    """Run a job whose first call at a site fails; returns its exit code, and what it said."""
+def fail_at(job: Job, what: str, place: Path, chosen: Site) -> tuple[int, str, str]:
+    """Run a job whose first call at a site fails; returns its exit code, its errors, and its output."""
     failed, error = [False], SITES[what][2]
 
     def act(site: Site) -> None:
@@ -122,13 +127,14 @@ def fail_at(job: Job, what: str, place: Path, chosen: Site) -> tuple[int, str]:
             failed[0] = True
             raise error
 
-    with tempfile.NamedTemporaryFile("r") as said:
+    with tempfile.NamedTemporaryFile("r") as said, tempfile.NamedTemporaryFile("r") as shown:
 
         def prepare() -> None:
             os.dup2(os.open(said.name, os.O_WRONLY), 2)
+            os.dup2(os.open(shown.name, os.O_WRONLY), 1)
             install(what, place, act)
 
-        return finished(fork(job.work(place), prepare)), said.read()
+        return finished(fork(job.work(place), prepare)), said.read(), shown.read()
 
 
 def fail_everywhere(job: Job, what: str, model: Path, every: int = 1, known: set[Site] | None = None) -> Failed:
@@ -146,12 +152,14 @@ def fail_everywhere(job: Job, what: str, model: Path, every: int = 1, known: set
     for site in sites:
         with trial(model) as place:
             states.setdefault(files_in(place), "old")
-            code, said = fail_at(job, what, place, site)
+            code, said, shown = fail_at(job, what, place, site)
             try:
                 clear(code, said)
                 kept["refused" if code else "succeeded"] += 1
                 if (files := files_in(place)) not in states:
-                    states[files] = job.kept(job.before(place), old, new)
+                    content = job.before(place)
+                    left_out = not code and LEFT_OUT in shown and content != old  # a file, which it counted
+                    states[files] = "new" if left_out else job.kept(content, old, new)
                 assert code or states[files] == "new" or old == new, "it ended well and did nothing"
                 kept[states[files]] += 1
             except AssertionError as error:
@@ -195,10 +203,7 @@ def serving(place: Path) -> Callable[[], object]:
 
 def failing_jobs() -> list[Job]:
     """All that write, builds from every kind of source, and commands that only read."""
-    reading = [
-        Job(f"build of {name}", lambda place, file=file: build_of(place, file.name, file.examples[0]), look, names_in)
-        for name, file in FILES.items()
-    ]
+    reading = [Job(f"build of {name}", build_of(form), look, names_in) for name, form in FORMS.items()]
     one, other = "https://site1.example/", "https://site2.example/"
     asked: dict[str, tuple[str, ...]] = {
         "related": (one,), "hubs": (one,), "info": (), "links": (one,), "communities": ("site1.example",),
@@ -226,13 +231,6 @@ def failing_jobs() -> list[Job]:
 def batch_into(place: Path, name: str) -> Callable[[], object]:
     """Answers for all pages, by the command."""
     return command("batch", "-m", "cocitation", "--threads", 1, "-o", place / name, "-i", store(place), "-q")
-
-
-def build_of(place: Path, name: str, data: bytes) -> Callable[[], object]:
-    """A build from one file."""
-    file = place / name
-    file.write_bytes(data)
-    return command("build", file, "-o", store(place), "-q", "--base", "https://base.example/")
 
 
 def fail_all(model: Path, names: list[str], every: int, known: set[Site]) -> Iterator[Failed | str]:

@@ -54,8 +54,9 @@ a crash between the switch of `install` and its clicks, the destination has the 
 still in the store that was copied, and the same command brings them when it is run again.
 
 **Failing calls.** Each call site (the last three lines of our code that lead to the call) that opens, syncs, renames,
-removes or maps a file, or allocates an array, fails once. The command must end with one line that says why, or succeed
-all the same. `site` leaves out a page that it can't read, and says so: this trial lists that as "did nothing".
+removes or maps a file, allocates an array, or starts a process, fails once. The command must end with one line that
+says why, or succeed all the same. `site` leaves out a page that it can't read, and says so: this trial lists that as
+"did nothing". `build` skips a file or a folder that it can't read, and its summary counts it: the new state.
 
 **Disks of random size.** Every job on its own small disk (tmpfs). It ends with a message about the full disk, never
 with a signal.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.sources import compressed
-from cocite.sources.compressed import head, open_bytes, open_lines
+from cocite.sources.compressed import head, open_bytes, open_lines, read_start
 from cocite.sources.records import ReadReport
 
 PACK = {
@@ -134,3 +135,21 @@ def test_damage_raises_only_documented_errors(tmp_path_factory, data: bytes, cod
 
 def _readable(packed: bytearray) -> bool:
     return not packed.startswith((b"PK", b"Rar!", b"7z", b"\xfd7z", b"\x04\x22"))
+
+
+@pytest.mark.parametrize("size", [0, 3, 4, 5, 99, 100, 101, 300])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress], ids=["plain", "gzip", "bzip2"])
+def test_a_whole_file_is_what_a_stream_has(tmp_path: Path, pack: Callable[[bytes], bytes], size: int) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(pack(bytes(range(1, 256)) * 2)[:size] if pack is bytes else pack(b"x" * size))
+    whole, stream = ReadReport(), ReadReport()
+    for maximum in (100, 1 << 20):
+        with open_bytes(file, stream) as opened:
+            assert read_start(file, whole, maximum) == opened.read(maximum)
+        if maximum > size:
+            assert whole.read == stream.read
+    with pytest.raises(BadSource, match="Cannot read"):
+        read_start(tmp_path / "none", whole, 100)
+    file.write_bytes(b"PK\x03\x04 archive")
+    with pytest.raises(BadSource, match="zip archive"):
+        read_start(file, whole, 100)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from cocite.errors import BadSource
 from cocite.sources.collections import link_list
 from cocite.sources.collections.link_list import decoded, list_address, read_list_file, web_link
-from cocite.sources.folders import checked_base, walk_files
+from cocite.sources.folders import checked_base, walk_files, walk_names
 from cocite.sources.records import ReadReport
 
 PAGE = "https://example.org/a/b?c"
@@ -113,3 +115,25 @@ def test_addresses_and_bases() -> None:
 
 def test_decoding() -> None:
     assert decoded(b"\xef\xbb\xbfcaf\xc3\xa9") == decoded(b"caf\xe9") == decoded("café".encode("utf-16")) == "café"
+
+
+def test_folders_that_cannot_be_listed_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.md", "b/c.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    scandir, why = os.scandir, [errno.EACCES]
+
+    def failing(folder: Path) -> object:
+        if folder == tmp_path / "b":
+            raise OSError(why[0], os.strerror(why[0]), str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    report = ReadReport()
+    assert list(walk_names(tmp_path, report)) == ["a.md"]
+    assert report.skipped == {"folder that can't be listed": 1} and str(tmp_path / "b") in str(report.example)
+    assert list(walk_names(tmp_path)) == ["a.md"]
+    why[0] = errno.EIO  # it may be there the next time
+    assert list(walk_names(tmp_path, report)) == ["a.md"]
+    with pytest.raises(OSError, match="Input/output error"):
+        list(walk_names(tmp_path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import io
 import os
 import time
 from pathlib import Path
@@ -214,3 +216,24 @@ def test_names_that_are_not_linked_are_weak_links_if_wanted(tmp_path: Path) -> N
     weak = found["start.md"]["links"][1]
     assert (weak["weight"], weak["boilerplate"], weak["block"]) == (0.25, True, 1)
     assert found["start.md"]["headings"] == ["Start", "Mentions"]
+
+
+def test_a_note_that_cannot_be_read_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("# A\n[[b]] [[x]]\n")
+    (tmp_path / "b.md").write_text("---\naliases: [x]\n---\n# B\n")
+    (tmp_path / "c.md").write_text("[[a]]\n")
+    opened = builtins.open
+
+    def failing(file: object, *args: object, **options: object) -> object:
+        if str(file) == str(tmp_path / "c.md"):
+            raise PermissionError(13, "Permission denied", str(file))
+        return opened(file, *args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(builtins, "open", failing)
+    monkeypatch.setattr(io, "open", failing)
+    report = ReadReport()
+    batches = open_source(str(tmp_path), report, base="https://n.example/", kind="markdown").records()
+    pages = [page for batch in batches for page in batch.to_pylist()]
+    assert [page["url"] for page in pages] == ["https://n.example/a.md", "https://n.example/b.md"]
+    assert [link["url"] for link in pages[0]["links"]] == ["https://n.example/b.md"] * 2
+    assert report.skipped == {"file that can't be read": 1}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 from pathlib import Path
 
 import pytest
 
 from cocite.errors import BadSource
+from cocite.sources.kinds import detect_kind
 from cocite.sources.webgraphs.files import Release, find_release, parts_of
 
 
@@ -110,3 +112,18 @@ def test_missing_and_superfluous_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "vertices").mkdir()
     with pytest.raises(BadSource, match="is empty"):
         parts_of(tmp_path / "vertices")
+
+
+def test_a_file_is_of_no_other_kind_while_its_folder_cannot_be_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cc-vertices.txt").write_text("0\texample.a\n1\texample.b\n")
+    (tmp_path / "cc-edges.txt").write_text("0\t1\n")
+    assert detect_kind(tmp_path / "cc-vertices.txt") == "webgraph"
+
+    def failing(path: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", failing)
+    with pytest.raises(BadSource, match="Cannot open"):
+        detect_kind(tmp_path / "cc-vertices.txt")

@@ -4,14 +4,13 @@ A file is unchanged if its size and time are, or else its content: generators wr
 come from a cache. Nothing slow is imported at the top, since most runs find that nothing changed.
 """
 
-import gc
 import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache, partial
@@ -27,7 +26,7 @@ import zstandard
 from cocite import __version__
 from cocite.errors import BadSource
 from cocite.processes import in_processes
-from cocite.system import replace_file, usable_cores
+from cocite.system import replace_file, usable_cores, without_collection
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
@@ -224,18 +223,6 @@ def in_chunks(
         found[number] = made
         progress(what, len(chunks[number]), len(items))
     return [each for number in sorted(found) for each in found[number]]
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """Pause garbage collection while objects are made that stay: it took a tenth of the time, and found nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read_some(folder: Path, base: str, paths: list[str]) -> list[ReadResult]:

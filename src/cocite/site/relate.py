@@ -22,8 +22,9 @@ from cocite.kernels.interpreted import expect
 from cocite.related.evidence import Evidence, LinkedFrom, LinksTo, SimilarText
 from cocite.related.methods import method
 from cocite.site.overrides import Overrides, Wishes, wishes_for
-from cocite.site.read import ReadSite, in_chunks, path_of, without_collection
+from cocite.site.read import ReadSite, in_chunks, path_of
 from cocite.sources.records import Page
+from cocite.system import without_collection
 from cocite.web import Web
 
 METHOD = "auto(boilerplate=false, chop=none)"

@@ -210,7 +210,10 @@ def merge_small_batches(items: Iterable[Page | pa.RecordBatch], text: bool = Tru
 def _merged(waiting: list[pa.RecordBatch]) -> pa.RecordBatch:
     if len(waiting) == 1:
         return waiting[0]
-    same = [to_schema(batch, ReadReport(), dictionaries=False).cast(SCHEMA) for batch in waiting]
+    same = [
+        batch if batch.schema.equals(SCHEMA) else to_schema(batch, ReadReport(), dictionaries=False).cast(SCHEMA)
+        for batch in waiting
+    ]
     (whole,) = pa.Table.from_batches(same).combine_chunks().to_batches()
     return whole
 

@@ -77,6 +77,25 @@ def open_bytes(path: Path | IO[bytes], report: ReadReport) -> io.BufferedReader:
     return io.BufferedReader(_Stream(pieces, release), 1 << 20)
 
 
+def read_start(path: Path, report: ReadReport, maximum: int) -> bytes:
+    """Return the decompressed content of a file, or its first bytes if it has more than `maximum`.
+
+    A folder has thousands of notes: for a small plain file a stream takes four times as long as to read it.
+    """
+    with suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a third faster than Path.open
+        start = file.read(min(_READ, maximum) + 1)
+        is_plain = len(start) > 4 and not start.startswith(tuple(_UNSUPPORTED)) and not _is_packed(start)
+        if is_plain and len(start) <= min(_READ, maximum) and not file.read(1):
+            report.read["bytes"] += len(start)
+            return start
+    with open_bytes(path, report) as stream:
+        return stream.read(maximum)
+
+
+def _is_packed(start: bytes) -> bool:
+    return any(magic.match(start) for magic, _ in _DECODERS)
+
+
 def open_lines(path: Path | IO[bytes], report: ReadReport, max_line: int = MAX_LINE) -> Iterator[bytes]:
     """Yield the lines of a file without their line ends. Lines longer than `max_line` bytes are counted and skipped."""
     with open_bytes(path, report) as stream:

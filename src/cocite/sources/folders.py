@@ -1,14 +1,15 @@
 """Walk the files of a folder, and name them by address."""
 
+import errno
 import os
 import re
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from cocite.errors import BadSource
-from cocite.sources.records import shorten
+from cocite.sources.records import UNREADABLE_FOLDER, ReadReport, shorten
 
 _PARQUET_SUFFIX = ".parquet"
 TEMPORARY = "_temporary"  # Spark and Hadoop write here until all files are complete
@@ -22,23 +23,24 @@ _PARTITION = re.compile(r"\w+=")  # a folder that holds one value of a column
 _MARKDOWN_NOTE = re.compile(r"_.*\.(?:md|markdown|mdown|mkd)", re.IGNORECASE)  # Hugo's _index.md is a page
 
 
-def walk_files(folder: Path) -> Iterator[Path]:
+def walk_files(folder: Path, report: ReadReport | None = None) -> Iterator[Path]:
     """Yield the regular files of a folder and its subfolders, as `walk_names` does."""
-    return (folder / name for name in walk_names(folder))
+    return (folder / name for name in walk_names(folder, report))
 
 
-def walk_names(folder: Path) -> Iterator[str]:
+def walk_names(folder: Path, report: ReadReport | None = None) -> Iterator[str]:
     """Yield the paths of a folder's regular files, from that folder on: sorted, without hidden files and stores.
 
     Links to folders aren't followed. Where Spark or Hive has written, names that begin with _ are hidden too, and so is
     Parquet below such names. Elsewhere they are not: documentation tools write pages into `_modules`. An unfinished
-    folder raises BadSource.
+    folder raises BadSource. A folder that can't be listed is skipped and counted in the report;
+    without a report, it is skipped if it may not be listed, else OSError is raised.
     """
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
         below = waiting.pop()
         here = folder.joinpath(*below)
-        folders, names = list_folder(here)
+        folders, names = list_folder(here, report)
         if is_unfinished(here, folders, names):
             raise unfinished_folder(str(here))
         is_table = (
@@ -57,10 +59,10 @@ def walk_names(folder: Path) -> Iterator[str]:
         waiting += [(*below, name) for name in sorted(inside, reverse=True) if not is_store(here / name)]
 
 
-def list_folder(folder: Path) -> tuple[dict[str, bool], dict[str, bool]]:
+def list_folder(folder: Path, report: ReadReport | None = None) -> tuple[dict[str, bool], dict[str, bool]]:
     """The folders in a folder, and whether each is a link; the other names, and whether each is a regular file."""
     folders, names = dict[str, bool](), dict[str, bool]()
-    with suppress(OSError), os.scandir(folder) as entries:  # a folder that can't be listed counts as empty
+    with _listed(folder, report) as entries:
         for entry in entries:
             try:
                 if entry.is_dir():
@@ -70,6 +72,24 @@ def list_folder(folder: Path) -> tuple[dict[str, bool], dict[str, bool]]:
             except OSError:  # a link to itself
                 names[entry.name] = False
     return folders, names
+
+
+@contextmanager
+def _listed(folder: Path, report: ReadReport | None) -> Iterator[Iterable[os.DirEntry[str]]]:
+    try:
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):  # it is gone meanwhile
+        yield ()
+        return
+    except OSError as error:
+        if report is not None:
+            report.skip(UNREADABLE_FOLDER, str(error))
+        elif error.errno not in (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG):  # as long as it stays as it is
+            raise
+        yield ()
+        return
+    with entries:
+        yield entries
 
 
 def is_unfinished(place: Path, folders: Collection[str], names: Collection[str]) -> bool:

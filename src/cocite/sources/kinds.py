@@ -167,6 +167,8 @@ def _kind(path: Path) -> str | None:
             if kind.recognises(path, start):
                 return name
         except BadSource as error:  # a later kind may read the file; else this says what to do
+            if isinstance(error.__cause__, OSError):
+                raise  # it could not look: the file may be of that kind
             failure = failure or error
     if failure:
         raise failure

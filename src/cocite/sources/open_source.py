@@ -114,7 +114,7 @@ def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, option
     """Read the files of a folder, whatever their kinds. Files that can't be read are counted."""
     units, folder = set[object](), SourceFolder(path)
     known_suffixes: tuple[str, ...] = ()
-    for below in walk_names(path):
+    for below in walk_names(path, report):
         if below.lower().endswith(known_suffixes):
             continue
         file = path / below

@@ -58,6 +58,7 @@ SCHEMA = pa.schema([(field.name, _TYPES[field.type]) for field in fields(Page)])
 ADDRESS_FIELDS = ("url", "redirect", "canonical")  # the fields of a page that hold addresses; in a link it is `url`
 EMPTY_SOURCE = "source without records"
 UNREADABLE_FILE = "file that can't be read"
+UNREADABLE_FOLDER = "folder that can't be listed"
 UNSUPPORTED_FILE = "file of an unsupported type"
 BATCH_LINKS, BATCH_TEXT = 200_000, 32 << 20  # links and characters that end a batch
 

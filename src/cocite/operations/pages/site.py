@@ -63,7 +63,7 @@ class Site(Task):
         folder = Path(self.folder)
         check_writable(self.output)
         if not folder.is_dir():
-            raise BadSource(f"{folder} is not a folder: give the output folder of your generator, such as public")
+            raise BadSource(f"{folder} is not a folder: run your generator first, and give the folder that it writes")
         if self.fragments and Path(self.fragments).absolute().resolve().is_relative_to(folder.resolve()):
             why = f"is inside {folder}, so its files would become pages: choose another"
             raise BadParameter(f"fragments {self.fragments} {why}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urljoin
 
-from cocite.sources.compressed import head, open_bytes
+from cocite.sources.compressed import head, read_start
 from cocite.sources.folders import address_of_file, checked_base
 from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport, expect_some
 
@@ -66,8 +66,7 @@ def count_skipped_link(href: str, page: str, report: ReadReport) -> None:
 
 def read_list_file(path: Path, report: ReadReport) -> bytes | None:
     """Return the content of a list, or None if it is too long."""
-    with open_bytes(path, report) as stream:
-        content = stream.read(MAX_FILE + 1)
+    content = read_start(path, report, MAX_FILE + 1)
     if len(content) > MAX_FILE:
         report.skip(f"link list longer than {MAX_FILE >> 20} MiB", path.name)
         return None

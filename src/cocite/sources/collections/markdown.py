@@ -75,7 +75,8 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
         address = base and address_of_file(base, path, path)
         links = NoteLinks.of(path, options.folder, options.mentions)
         return expect_some(_read_file(path, address, links, report), report, path.name)
-    files = [name for name in walk_names(path) if _MARKDOWN_NAME.search(name)]
+    counted = None if options.folder else report  # whoever found the folder has counted what it can't list
+    files = [name for name in walk_names(path, counted) if _MARKDOWN_NAME.search(name)]
     folder = options.folder if options.folder and options.folder.path == path else SourceFolder(path)
     pages: Items = read_files(files, base, folder, report, options.mentions)
     if count := processes_for(len(files)):

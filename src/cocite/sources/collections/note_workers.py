@@ -9,6 +9,7 @@ call `build`.
 """
 
 import json
+import os
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from cocite.errors import BadSource
+from cocite.processes import WithoutPandas
 from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.kinds import ReadOptions, SourceFolder
 from cocite.sources.parquet import Worker
@@ -88,7 +90,7 @@ def chunks_of(files: list[str], folder: Path) -> Iterator[list[str]]:
     for file in files:
         paths.append(file)
         with suppress(OSError):  # it is gone; the process that reads it counts it
-            size += (folder / file).stat().st_size
+            size += os.stat(f"{folder}/{file}").st_size  # noqa: PTH116 - a third of the time of Path.stat
         if len(paths) >= CHUNK_FILES or size >= CHUNK_BYTES:
             yield paths
             paths, size = [], 0
@@ -100,6 +102,7 @@ def main(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answer requests until there are no more."""
     from cocite.sources.collections.markdown import read_files
 
+    WithoutPandas.install()
     given = json.loads(requests.readline())
     path = Path(given["folder"])
     folder = SourceFolder(path, {Notes: Notes(path, given["aliases"])})

@@ -41,7 +41,7 @@ def read_html_folder(path: Path, report: ReadReport, options: ReadOptions = DEFA
         yield from read
         return
     hosts = {} if base is not None else _hosts(path)
-    files = list(_html_files(path, report))
+    files = list(_html_files(path, report, whole=options.folder is None))
     if not files:
         raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
     if base is None and not hosts:
@@ -55,10 +55,13 @@ def read_html_folder(path: Path, report: ReadReport, options: ReadOptions = DEFA
             yield from _read(file, address, report, options.text)
 
 
-def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
-    """Yield the HTML files, sorted. Symbolic links out of the folder are counted and skipped."""
+def _html_files(folder: Path, report: ReadReport, whole: bool) -> Iterator[Path]:
+    """Yield the HTML files, sorted. Symbolic links out of the folder are counted and skipped.
+
+    If this isn't the `whole` folder that is read, whoever walks that one counts folders that can't be listed.
+    """
     root = folder.resolve()
-    for file in walk_files(folder):
+    for file in walk_files(folder, report if whole else None):
         if _HTML.search(file.name) or (_MAYBE_HTML.search(file.name) and looks_like_html(file, _start_of(file))):
             if file.is_symlink() and not file.resolve().is_relative_to(root):
                 report.skip("symbolic link out of the folder", str(file.relative_to(folder)))

@@ -50,7 +50,9 @@ def recognises(path: Path, head: bytes) -> bool:
 def _is_complete(path: Path) -> bool:
     try:
         release = find_release(path)
-    except BadSource:
+    except BadSource as error:
+        if isinstance(error.__cause__, OSError):
+            raise  # nobody knows what is there
         return False
     return bool(release.base or release.vertices)
 
