@@ -7,7 +7,7 @@ PIP     = $$(cat $(VENV)/.pip 2> /dev/null || echo $(BIN)/python -m pip)
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests attack bench faults fuzz trials reproduce docs site screenshots extension package release lock clean
+.PHONY: help demo test lint types tests attack bench faults fuzz trials reproduce docs site screenshots extension package release base lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -72,6 +72,9 @@ package: $(VENV)/.installed-dev   ## dist/: the wheel and the sdist
 
 release: $(VENV)/.installed-dev   ## dist/: build, check and install a release in a fresh environment; docs/release.md has the checklist
 	$(BIN)/python -m tests.release
+
+base:            ## renew the digest of the image under deploy/Dockerfile; needs Docker with a network
+	@PYTHONPATH=src $(PYTHON) -m tests.release base
 
 lock: $(VENV)/.installed-dev      ## choose the development versions anew
 	$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --no-emit-index-url --no-header --generate-hashes -o requirements-dev.lock

@@ -1,6 +1,7 @@
 """Build a release, check it, install it in a fresh environment and use it there: `python -m tests.release`.
 
-docs/release.md has the whole checklist; this does what a machine can do.
+docs/release.md has the whole checklist; this does what a machine can do. `python -m tests.release base` does one step
+of it alone: it renews the digest of the base image.
 """
 
 from __future__ import annotations
@@ -68,6 +69,18 @@ def pin_base(dockerfile: Path, digest_of: Callable[[str], str] = digest_of) -> N
         dockerfile.write_text(f"{text[: named.start()]}{line}{text[named.end() :]}", "utf-8")
 
 
+def renew_base(dockerfile: Path = ROOT / "deploy" / "Dockerfile") -> str:
+    """Write the digest of today's base image into a Dockerfile, or fail; returns what changed."""
+    named = BASE.search(before := dockerfile.read_text("utf-8"))
+    if not named or not (digest := digest_of(named[1])):
+        raise SystemExit(
+            f"No digest of the base image, so {dockerfile.name} stays as it is: Docker has no network here"
+        )
+    pin_base(dockerfile, lambda _: digest)
+    changed = dockerfile.read_text("utf-8") != before
+    return f"{named[1]}@{digest}: " + ("renewed; write into the comment from when it is" if changed else "the newest")
+
+
 def open_points() -> list[str]:
     """What a person has to do before this version can be published."""
     first = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
@@ -87,6 +100,8 @@ def open_points() -> list[str]:
 
 def main() -> None:
     """Run all steps; stop at the first that fails. A release with open points is refused."""
+    if sys.argv[1:] == ["base"]:
+        return print(renew_base())
     for step in STEPS:
         print(*step, flush=True)
         environment = os.environ | {"COCITE_LONG": "1", "NO_MKDOCS_2_WARNING": "1"}

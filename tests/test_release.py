@@ -86,6 +86,23 @@ def test_a_release_pins_the_base_image(tmp_path: Path, monkeypatch: pytest.Monke
     assert pinned("echo sha256:" + "4" * 64, text).splitlines()[4:] == text.splitlines()[4:]
 
 
+def test_the_base_image_can_be_renewed_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, docker, digest = tmp_path / "Dockerfile", tmp_path / "docker", f"sha256:{'5' * 64}"
+    text = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    assert release.PINNED.search(text), "an image without a digest may be another one tomorrow"
+    file.write_text(text)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    docker.write_text("#!/bin/sh\nexit 1\n")
+    docker.chmod(0o755)
+    with pytest.raises(SystemExit, match="stays as it is"):
+        release.renew_base(file)
+    assert file.read_text() == text
+    docker.write_text(f"#!/bin/sh\necho {digest}\n")
+    assert "renewed" in release.renew_base(file)
+    assert f"ARG BASE=python:3.13-slim@{digest}\n" in file.read_text()
+    assert "the newest" in release.renew_base(file)
+
+
 def pages_in(nav: object) -> list[str]:
     """All pages of a navigation."""
     if isinstance(nav, str):
