@@ -8,10 +8,13 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -135,7 +138,10 @@ def test_a_page_is_removed_and_clicks_are_counted(own: Path, server: Asking) -> 
         (b"[" * 100_000, {}, 422),
         (b"\x00\xff" * 1000, {}, 422),
         (b"not gzip", {"content_encoding": "gzip"}, 400),
-        (gzip.compress(b"x" * 1000, mtime=0)[:-20], {"content_encoding": "gzip"}, 422),
+        (gzip.compress(b"x" * 1000, mtime=0)[:-20], {"content_encoding": "gzip"}, 400),
+        (gzip.compress(lines(RECORD), mtime=0)[:-1], {"content_encoding": "gzip"}, 400),
+        (2 * gzip.compress(lines(RECORD), mtime=0) + b"\x1f\x8b", {"content_encoding": "gzip"}, 400),
+        (b"", {"content_encoding": "gzip"}, 400),
         (gzip.compress(bytes(64 << 20), mtime=0), {"content_encoding": "gzip"}, 413),
         (b"{}", {"content_encoding": "br"}, 415),
     ],
@@ -185,6 +191,43 @@ def test_what_waits_is_committed_together_and_in_order(monkeypatch: pytest.Monke
         ]  # fmt: skip
 
     asyncio.run(work())
+
+
+def test_a_commit_that_hangs_is_in_the_log(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    async def work() -> None:
+        own, _, go = commits(monkeypatch, place)
+        written = io.BytesIO()
+        monkeypatch.setattr(own, "_log", Log(written))
+        monkeypatch.setattr(writes, "SLOW_COMMIT_SECONDS", 0.02)
+        task = asyncio.create_task(own.write("pages", "a"))
+        await asyncio.sleep(0.1)
+        go.set()
+        await task
+        own._log.flush()
+        events = [json.loads(line)["event"] for line in written.getvalue().splitlines()]
+        assert events.count("still writing") >= 2 and events[-1] == "written"
+
+    asyncio.run(work())
+
+
+def test_a_process_for_writing_ends_while_it_practises(place: Path) -> None:
+    """The server that started it was killed: its standard input ends."""
+    program = "import time\nfrom cocite.http import writer\nwriter.practise = lambda: time.sleep(600)\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{program}writer.main(practises=True)"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    finally:
+        process.kill()
+
+
+def test_a_client_that_writes_may_wait_long() -> None:
+    allowed = list[float]()
+    request = SimpleNamespace(scope={"connection": SimpleNamespace(allow=allowed.append)})
+    writes.keep_connected(request)  # type: ignore[arg-type]
+    assert allowed == [writes.ANSWER_SECONDS] and writes.ANSWER_SECONDS > writes.LOCKED_SECONDS
 
 
 def test_a_long_wait_is_refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:

@@ -225,6 +225,12 @@ def test_time_does_not_count_while_kernels_are_compiled(monkeypatch: pytest.Monk
         third = asyncio.create_task(gate.run(lambda: go.wait(10), 0.01))
         await settled()
         monkeypatch.setattr(module.compiling, "threads", 0)
+        monkeypatch.setattr(module.compiling, "elsewhere", lambda: True)
+        waited = asyncio.create_task(module.wait_for((third,), 0.01))
+        await asyncio.sleep(0.1)
+        assert not waited.done()
+        monkeypatch.setattr(module.compiling, "elsewhere", lambda: False)
+        assert await waited == set()
         assert await module.wait_for((third,), 0.01) == set()
         with pytest.raises(TimeoutError):
             await gate.run(lambda: None, 0.01)

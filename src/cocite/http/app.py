@@ -36,7 +36,7 @@ from cocite.http.recording import ClickRecorder, may_record
 from cocite.http.responses import HTML, INTERNAL_ERROR, JSON, PLAIN_TEXT, Reply, etag, reply_to, status_reply, to_json
 from cocite.http.service import Service
 from cocite.http.similar import SimilarQuestion
-from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, request_id, spooled
+from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, keep_connected, request_id, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
 from cocite.serving.threads import RefusedRequest
@@ -114,6 +114,7 @@ def make_app(service: Service) -> FastAPI:
             writes.refuse_if_full()
             file = writes.new_file(WRITTEN_FILES[kind])
             async with spooled(request, file, count) as (counted, size):
+                keep_connected(request)
                 await writes.write(kind, str(file), size, request_id(request))
             return Reply(200, to_json(counted))
 
@@ -121,6 +122,7 @@ def make_app(service: Service) -> FastAPI:
             url = query_values(request.scope["query_string"], {"url": Parameter(name="url", help="")}).get("url", "")
             if not url:
                 service.web.graph.find(url)  # raises BadAddress
+            keep_connected(request)
             await writes.write("removals", url)  # not by the snapshot, which may lack the page yet
             return Reply(200, to_json({"removed": 1}))
 

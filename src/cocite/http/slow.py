@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cocite.budget import CANCELLED, LEFT, STATE, Budget, cancel, limited, new_budget
+from cocite.graph.changes.dates import BUILDS
 from cocite.http.page.render import environment
 from cocite.kernels.interpreted import Workload, interpreting
 from cocite.log import Log
@@ -89,6 +90,7 @@ class Status(NamedTuple):
     """How the process does, every half second."""
 
     compiling: bool = True
+    building: bool = False  # a date in the past
     memory: int = 0
     seconds: float = 0.0
 
@@ -273,7 +275,7 @@ class SlowProcess:
         if running is None or not self._ready or not self._lock.acquire(blocking=False):
             return
         try:
-            if running.is_idle and now - self._used_at > IDLE_SECONDS:
+            if running.is_idle and not running.status.building and now - self._used_at > IDLE_SECONDS:
                 self._forget()
             elif now - running.heard > HUNG_SECONDS:
                 running.process.kill()  # whoever waits learns that it ended
@@ -406,7 +408,7 @@ def main() -> None:
     def tell() -> None:
         released = time.monotonic()
         while True:
-            status = Status(compiling.threads > 0, resident_bytes(), time.process_time())
+            status = Status(compiling.threads > 0, BUILDS.is_building, resident_bytes(), time.process_time())
             send(pickle.dumps((None, status)))
             time.sleep(STATUS_SECONDS)
             if time.monotonic() - released > RELEASE_SECONDS:

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadStore
-from cocite.graph.side import FOLDER
 from cocite.log import Log
 from cocite.serving.mapped import LOST_FILE_ADVICE, MappedFiles
 from cocite.serving.threads import Pause, run_in_thread
-from cocite.snapshot import Snapshot, pointer_of, stamp_of
+from cocite.snapshot import VERIFY_PAUSE, Snapshot, pointer_of, stamp_of, why_refused
 
-VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
-"""Time asleep ÷ time reading while files are verified: it takes at most 1/41 of a core, 2.5 %, while serving."""
+VERIFY_PAUSE_BEFORE_SWITCH = 1.0
+"""Time asleep ÷ time reading while the files of a new generation are verified."""
 OPENING_PAUSE = 3.0
 """Time asleep ÷ time working while a new generation is opened."""
 MIN_SWITCH_SECONDS = 0.7
@@ -83,10 +82,9 @@ class StoreWatcher:
     @property
     def refused(self) -> str:
         """Why no question can be answered: empty unless arrays are damaged. Damaged side data is only closed."""
-        arrays = [name for name in self.damage if not name.startswith(f"{FOLDER}/") or name == f"{FOLDER}/clicks"]
         if lost := self.mapped.lost:
             return f"{Path(lost[0]).name} of {self.path} was changed while it was served"
-        return f"{arrays[0]} of {self.path} does not match its checksum" if arrays else ""
+        return why_refused(self.path, self.damage)
 
     def check_now(self) -> None:
         """Check the store now."""

@@ -2,7 +2,7 @@
 
 It has a low priority, so questions go first. It starts with the server, and commits to a store of its own first: that
 loads what a commit needs. It ends when the server does: then nothing comes from its standard input any more. A commit
-that is under way is finished before.
+that is under way is finished before, but not one for practice.
 """
 
 import os
@@ -93,15 +93,20 @@ def main(practises: bool = False) -> None:
     """Commit what comes from the standard input, until that ends, and say how each went."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     getattr(os, "nice", lambda _: None)(PRIORITY)
+    practice = threading.Thread(target=practise, daemon=True)
     if practises:
-        practise()
+        practice.start()
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # whatever else is printed would be read as one
         while True:
             try:
                 asked = pickle.load(sys.stdin.buffer)
             except EOFError:
+                if practice.is_alive():
+                    os._exit(0)
                 return
+            if practises:
+                practice.join()
             error: Exception | None = None
             try:
                 commit(*asked)

@@ -47,6 +47,9 @@ GATHER_FACTOR, MAX_GATHER_SECONDS, GATHER_STEP_SECONDS = 2.0, 0.5, 0.02
 a commit of 500 pages takes three times as long as one of 100."""
 MAX_WAITING_SECONDS = 20.0
 """How long requests may wait beyond the next commit: clients that wait for a minute give up, and send theirs again."""
+ANSWER_SECONDS = 900.0
+"""How long the connection of a request stays open that is written: others may have locked the store, and large ones
+with a history are rewritten."""
 RETRY_SECONDS = 5
 NEWEST_WEIGHT = 0.2
 """Weight of the latest commit in the mean time of a request."""
@@ -56,6 +59,8 @@ LOCKED_SECONDS, LOCKED_PAUSE_SECONDS = 600.0, 0.05
 """How long a commit waits for whoever else writes the store, and how often it looks."""
 COMPACTING = f"import os; getattr(os, 'nice', lambda _: None)({PRIORITY}); from cocite.cli import main; main()"
 """As low as that of commits: they wait while it locks the store, at its end."""
+SLOW_COMMIT_SECONDS = 60.0
+"""How often the log says that a commit still goes on."""
 MAX_WHY_CHARACTERS = 500
 
 
@@ -190,7 +195,7 @@ class Writes:
         try:
             while True:
                 try:
-                    await run_in_thread(work)
+                    await self._reported(asyncio.create_task(run_in_thread(work)), kind, len(group))
                     break
                 except LockedStore:  # another worker, or a command, writes or compacts it
                     if time.monotonic() > until:
@@ -202,6 +207,20 @@ class Writes:
             return error
         self._log.write("written", kind=kind, requests=len(group))
         return None
+
+    async def _reported(self, commit: asyncio.Task[None], kind: str, requests: int) -> None:
+        """Wait for a commit; the log has a line each minute, since its process may hang."""
+        began = time.monotonic()
+        while not (await asyncio.wait([commit], timeout=SLOW_COMMIT_SECONDS))[0]:
+            seconds = round(time.monotonic() - began)
+            self._log.write("still writing", "warning", kind=kind, requests=requests, seconds=seconds)
+        commit.result()
+
+
+def keep_connected(request: Request) -> None:
+    """Let the client of a request wait for its commit longer than for an answer to a question."""
+    if (connection := request.scope.get("connection")) is not None:
+        connection.allow(ANSWER_SECONDS)
 
 
 # ------------------------------------------------------------------------------------------------ what was sent
@@ -238,6 +257,8 @@ async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) 
                         await run_in_thread(partial(append, file, bytes(parts)))
                         parts.clear()
                     await asyncio.sleep(0)  # other requests take their turn
+            if unpack is not None and not unpack.is_whole:
+                raise RefusedRequest(400, "BadEncoding", "The body ends within its gzip data", "Send all of it again")
         yield await run_in_thread(written), size
     except zlib.error as error:
         raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
@@ -262,6 +283,11 @@ class Unpacking:
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(31)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last member has ended, with the right checksum."""
+        return self._inner.eof
 
     def send(self, data: bytes) -> Iterator[bytes]:
         """What some bytes unpack to."""

@@ -26,7 +26,7 @@ from cocite.results.ask import ask, question
 from cocite.serving.connections import client_of
 from cocite.serving.mapped import MappedFiles
 from cocite.serving.threads import RefusedRequest, WorkQueue, wait_for
-from cocite.snapshot import Snapshot, pointer_of, stamp_of
+from cocite.snapshot import VERIFY_PAUSE, Snapshot, pointer_of, stamp_of, why_refused
 
 MAX_THREADS = 4  # questions at once: kernels run without the GIL, more threads would only share the cores
 MAX_WAITING = 128
@@ -49,7 +49,7 @@ Output = TypeVar("Output")
 
 
 class CurrentStore:
-    """The store that assistants ask; any thread may. It is opened again when it has changed."""
+    """The store that assistants ask; any thread may. It is verified slowly, and opened again when it has changed."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._log, self._lock = path, Log(), threading.Lock()
@@ -61,6 +61,7 @@ class CurrentStore:
         self._web.open_parts()
         self._workload = Workload(self._web.graph.items)
         self._mapped = mapped  # not before: what was lost counts until the store could be opened again
+        self._damaged = ""  # why it isn't asked
         self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
         self.preparing.start()
 
@@ -71,6 +72,14 @@ class CurrentStore:
                 best = web.graph.address(int(web.graph.in_degree.argmax()))
                 ask(web, question(web.graph, [best]), method(DEFAULT_METHOD))
         web.build_parts(self._log.write)
+        threading.Thread(target=self._verify, args=(web,), daemon=True).start()
+
+    def _verify(self, web: Snapshot) -> None:
+        """Compare all files with their checksums, slowly."""
+        found = web.damaged_files(VERIFY_PAUSE, lambda: self._web is not web)
+        if found and self._web is web:
+            self._damaged = why_refused(self._path, found)
+            self._log.write("damaged", "error", files=found, what="run cocite check, and build or copy the store again")
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -91,6 +100,8 @@ class CurrentStore:
     def ask(self, work: Callable[[Snapshot], Output]) -> Output:
         """The result of a question; if it lacks a part that is being built, wait for that. Raises a CociteError."""
         web = self._current()
+        if self._damaged:
+            raise BadStore(f"{self._damaged}: run cocite check, and build or copy the store again")
         preparing = self.preparing
         try:
             found = work(web)

@@ -176,7 +176,7 @@ class Connections:
         """Close connections that are late, and write one line about all that were closed since the last sweep."""
         now = loop.time()
         late = [each for own in self._clients.values() for each in own if each.deadline < now]
-        if compiling.threads:  # the first questions wait for that
+        if compiling.is_under_way:  # the first questions wait for that
             late = [each for each in late if each.state != "answer"]
         for connection in late:
             if connection.state == "idle" and not connection.transport.get_write_buffer_size():
@@ -307,6 +307,10 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
         if self.state != "body":  # its body goes on, whether or not somebody reads it
             self._enter_next()
+
+    def allow(self, seconds: float) -> None:
+        """Give the answer to the request at hand this long, from now on."""
+        self.deadline = max(self.deadline, self.loop.time() + seconds)
 
     def _enter_next(self) -> None:
         """The state after a request, or after its answer."""

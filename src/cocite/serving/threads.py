@@ -60,6 +60,11 @@ class Compiling(event.Listener):
         self.threads -= 1
         self._new = True
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether this process or another one of this server does that: meanwhile, time doesn't count."""
+        return self.threads > 0 or self.elsewhere()
+
     def set_aside(self) -> None:
         """Let the garbage collector forget what is there now, if kernels were loaded since the last time."""
         if self._new and not self.threads:
@@ -261,7 +266,7 @@ async def wait_for(futures: Sequence[asyncio.Future[Any]], timeout: float) -> se
     """The futures that are done in time. While kernels are compiled, once on a machine, time doesn't count."""
     while True:
         done, _ = await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if done or not (compiling.threads or compiling.elsewhere()):
+        if done or not compiling.is_under_way:
             return done
 
 

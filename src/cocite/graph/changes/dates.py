@@ -3,17 +3,23 @@
 `dates/ID-DATE/` in a store is a store of its own, built by the passes of any build. So everything works on it, and its
 answers are those of a store built from these captures. At most MAX_DATES are kept, those that were used last; a
 change of the store removes all. Where a store can't be written, the graph is built in memory.
+
+A build takes longer than a server lets anybody wait. So a server builds in a thread of its own: a question that is
+cancelled ends at once, and the build goes on for the next one.
 """
 
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import copy_context
+from functools import partial
 from math import ceil
 from pathlib import Path
 
-from cocite.budget import NO_LIMIT, limited
+from cocite.budget import NO_LIMIT, limited, spend
 from cocite.errors import BadParameter, BadStore, TooSoon
 from cocite.graph.arrays import IN_MEMORY
 from cocite.graph.changes.history import CaptureHistory, history_of
@@ -25,6 +31,8 @@ MAX_DATES = 8  # kept beside a store
 BUILD_BYTES = 1 << 30  # memory for building one, roughly
 FREE_SECONDS, BUILD_SHARE = 60.0, 0.2
 """A server may spend this much time at once on building dates, and then this share of its time."""
+WAIT_SECONDS = 0.05
+"""How soon a question that waits for a date learns that it was cancelled."""
 _one_at_a_time = threading.Lock()
 
 
@@ -56,6 +64,48 @@ BUILD_TIME = BuildTime()
 """That of this process, for all stores and their generations."""
 
 
+class DateBuilds:
+    """Builds dates in a thread, one at a time, whether or not somebody still waits for them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: tuple[Path, Future[Graph]] | None = None
+
+    @property
+    def is_building(self) -> bool:
+        """Whether a date is being built."""
+        return self._running is not None
+
+    def graph(self, path: Path, build: Callable[[], Graph]) -> Graph:
+        """The graph of a date, when it is built, after those that are built before. Raises what `build` raises.
+
+        Raises TooMuchWork when the question that waits is cancelled.
+        """
+        while True:
+            with self._lock:
+                if self._running is None:
+                    self._running = path, Future()
+                    work = partial(copy_context().run, self._build, self._running[1], build)
+                    threading.Thread(target=work, name="cocite-date", daemon=True).start()
+                building, future = self._running
+            wait([future], WAIT_SECONDS)
+            if building == path and future.done():
+                return future.result()
+            spend()
+
+    def _build(self, future: Future[Graph], build: Callable[[], Graph]) -> None:
+        try:
+            future.set_result(build())
+        except BaseException as error:
+            future.set_exception(error)
+        with self._lock:
+            self._running = None  # or it would keep the date open
+
+
+BUILDS = DateBuilds()
+"""Those of this process."""
+
+
 def day_of(graph: Graph, seconds: float) -> tuple[CaptureHistory, int]:
     """The history of a store, and the newest day of captures up to a moment; raises BadParameter."""
     history = history_of(graph)
@@ -77,6 +127,13 @@ def graph_of_day(
         return _build(history, index, None, progress, allowed)
     with suppress(BadStore):  # there is none, or it is removed meanwhile, or damaged: built anew
         return _opened(path)
+    made = partial(_made, history, index, path, progress, allowed)
+    return made() if allowed is None else BUILDS.graph(path, made)
+
+
+def _made(history: CaptureHistory, index: int, path: Path, progress: Progress, allowed: BuildTime | None) -> Graph:
+    """The graph of a day: opened if somebody has built it meanwhile, else built and kept, or built in memory."""
+    graph, folder = history.graph, path.parent
     with _one_at_a_time:
         try:
             with only_one(graph, DATES, "a date in the past"):
