@@ -240,6 +240,15 @@ class GraphLinks:
             raise self._arrays.damaged()
         return found
 
+    def stored_rows(self, name: str, at: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Rows of the `best` or `sample` parents that are stored, by their places in the table."""
+        kept = self.stored_parents(name)
+        first = kept.first[at].astype(np.int64)
+        if int(first.max(initial=0)) + kept.size > len(kept.parent):
+            raise self._arrays.damaged()
+        found: NDArray[np.uint32] = kept.parent[first[:, None] + np.arange(kept.size)]
+        return found
+
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
         degree = self.degree_of(self.out, self._arrays.page(page))

@@ -122,25 +122,38 @@ def best_parents(lists, parents, count, keep, heap, out):
 
 
 class ChosenParents(NamedTuple):
-    """For each of some pages, parents to choose among, ascending; none: all of them."""
+    """For each of some pages, parents to choose among: the stored ones, and more of them; without a row, all."""
 
-    starts: NDArray[np.int64]  # one more for the end
-    parents: NDArray[np.uint32]
+    row: NDArray[np.int64]  # where the stored ones begin, -1: there are none; empty: there are none of any page
+    stored: NDArray[np.uint32]
+    size: int  # stored parents in a row
+    more: NDArray[np.uint32]
+    bounds: NDArray[np.int64]  # where those of each page begin in `more`, and where they end
 
 
-ALL_PARENTS = ChosenParents(np.zeros(0, np.int64), np.zeros(0, np.uint32))
+ALL_PARENTS = ChosenParents(np.zeros(0, np.int64), _EMPTY, 0, np.zeros(0, np.uint32), np.zeros((0, 2), np.int64))
 
 
 @inline
-def parents_to_choose(lists, pages, chosen, i, room):
-    """The parents of pages[i] to choose among, in `room` or in a larger array. Returns (how many or DAMAGED, it)."""
-    if len(chosen.starts) == 0 or chosen.starts[i] == chosen.starts[i + 1]:
+def parents_to_choose(lists, pages, among, i, room):
+    """The parents of pages[i] to choose among, in `room` or in another array. Returns (how many or DAMAGED, it)."""
+    if len(among.row) == 0 or among.row[i] < 0:
         return read_grown(lists, np.int64(pages[i]), room)
-    some = chosen.parents[chosen.starts[i] : chosen.starts[i + 1]]
-    for parent in some:
-        if parent >= len(lists.degree):
+    row, first, stop = among.row[i], among.bounds[i, 0], among.bounds[i, 1]
+    if row + np.int64(among.size) > len(among.stored):
+        return np.int64(DAMAGED), room
+    some = np.empty(among.size + stop - first, np.uint32)
+    some[: among.size] = among.stored[row : row + among.size]
+    some[among.size :] = among.more[first:stop]
+    some.sort()
+    count = np.int64(0)
+    for k in range(len(some)):
+        if some[k] >= len(lists.degree):
             return np.int64(DAMAGED), room
-    return np.int64(len(some)), some.copy()
+        if count == 0 or some[k] != some[count - 1]:
+            some[count] = some[k]
+            count += 1
+    return count, some
 
 
 @kernel
