@@ -184,7 +184,7 @@ class Commit:
         if not scratch.names(".names"):
             return nothing
         with Workers(0) as workers:
-            pages = number_pages(scratch, writer, self.sites, MEMORY_BYTES, workers, no_progress)
+            pages = number_pages(scratch, writer, None, MEMORY_BYTES, workers, no_progress)  # `Units` has their sites
             numbered = NumberedSpill(self.spill, pages, workers)
             numbered.number(np.asarray(scratch.column(TAGS, np.uint64)), MEMORY_BYTES, no_progress)
             numbered.choose_records(undated=NEWEST_SECOND)
@@ -194,7 +194,7 @@ class Commit:
                 usable = sum(int(np.count_nonzero(each)) for each in targets)  # of records that don't count
                 return nothing._replace(left_out={"replaced": usable, "unusable": sum(map(len, targets)) - usable})
             if kept is not None and not kept.all():
-                keep_pages(writer, self.sites, workers, kept)
+                keep_pages(writer, None, workers, kept)
                 numbered.keep_only(kept)
             numbered.write_records(writer)
             sorter = LinkSorter(numbered, writer, MEMORY_BYTES, no_progress)

@@ -46,7 +46,7 @@ def in_lists(
     graph: Graph, pages: NDArray[np.int64], kept: NDArray[np.bool_], starts: NDArray[np.int64], links: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
     """In-lists as arrays of a layer: where `kept`, the list that the page has, and behind it links that come."""
-    owners, into, found = pages.astype(np.uint32), graph.into, Code.from_lengths(graph.array("in.code"))
+    owners, into, found = pages.astype(np.uint32), graph.links.bits_into, Code.from_lengths(graph.array("in.code"))
     bits = int(bits_of_lists(into, owners[kept]))
     if bits < 0:
         raise graph.damaged()
@@ -54,7 +54,7 @@ def in_lists(
     code = LinkCode(found.codes, found.lengths)
     bits = int(append_links(into, owners, kept, links, starts, code, words, ends[1:])) if len(pages) else 0
     degrees = np.diff(starts)
-    degrees[kept] += graph.in_degree[pages[kept]]
+    degrees[kept] += graph.arrays.of_pages("in.degree", pages[kept])
     return {
         "in.page": owners,
         "in.start": ends.astype(np.uint64) if len(pages) else np.zeros(0, np.uint64),
