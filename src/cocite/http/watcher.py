@@ -19,8 +19,8 @@ VERIFY_PAUSE, VERIFY_PAUSE_BEFORE_SWITCH = 40.0, 1.0
 """Time asleep ÷ time reading while files are verified: it takes at most 1/41 of a core, 2.5 %, while serving."""
 OPENING_PAUSE = 3.0
 """Time asleep ÷ time working while a new generation is opened."""
-MIN_SWITCH_SECONDS = 0.7
-"""From one switch to the next: opening a snapshot holds up answers for some hundredths of a second."""
+MIN_SWITCH_SECONDS = 1.5
+"""From one switch to the next: opening a snapshot takes turns with answers for some tenths of a second."""
 MAX_LOGGED_FILES = 5
 MAX_INDEX_WAIT_SECONDS = 300.0
 """How long a new generation may lack the search index that the previous one had."""

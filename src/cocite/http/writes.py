@@ -21,19 +21,15 @@ from functools import partial
 from itertools import islice, takewhile
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 
-from cocite.errors import BadSource, CociteError, LockedStore
+from cocite.errors import CociteError, LockedStore
 from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
-from cocite.http.writer import PRIORITY, StoreWriter
+from cocite.http.writer import PRIORITY, Counts, StoreWriter
 from cocite.log import Log
-from cocite.serving.threads import MAX_RETRY_SECONDS, Output, RefusedRequest, run_in_thread
-from cocite.sources.clicks import read_clicks
-from cocite.sources.open_source import open_source
-from cocite.sources.records import Page, ReadReport
+from cocite.serving.threads import MAX_RETRY_SECONDS, RefusedRequest, run_in_thread
 
 MAX_WRITE_BYTES = 32 << 20
 """Of one request, unpacked."""
@@ -67,7 +63,7 @@ class Write:
     item: str
     size: int
     request_id: bytes
-    done: asyncio.Future[None]
+    done: asyncio.Future[Counts]
 
 
 class Writes:
@@ -105,8 +101,8 @@ class Writes:
             after = max(RETRY_SECONDS, min(MAX_RETRY_SECONDS, ceil(seconds)))
             raise RefusedRequest(503, "Busy", "Too many writes are waiting", f"Try again in {after} s", after)
 
-    async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> None:
-        """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError.
+    async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> Counts:
+        """Write, and return when it is on disk what it has. Raises RefusedRequest, or a CociteError.
 
         Clicks of an id that was written before count as written; without one, those of the same content.
         """
@@ -117,7 +113,7 @@ class Writes:
         self._bytes += size
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._commit_waiting())
-        await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
+        return await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
 
     def close(self) -> None:
         """Start nothing any more."""
@@ -157,15 +153,18 @@ class Writes:
             same = takewhile(lambda each, kind=first: each.kind == kind, self._waiting)  # type: ignore[misc]
             group, began = list(islice(same, MAX_COMMITTED_TOGETHER)), time.monotonic()
             self._began = began
-            error = await self._commit(first, group)
-            for each in group:
+            outcomes = await self._outcomes(first, group)
+            for number, each in enumerate(group):
                 self._waiting.popleft()
                 self._bytes -= each.size
-                if error is not None and len(group) > 1:  # one of them is to blame
-                    self._settle(each, await self._commit(first, [each]))
-                else:
-                    self._settle(each, error)
+                if not isinstance(outcomes, Exception):
+                    self._settle(each, outcomes[number])
                     await asyncio.sleep(0)  # questions take their turn between the replies
+                elif len(group) == 1:
+                    self._settle(each, outcomes)
+                else:  # one of them is to blame
+                    alone = await self._outcomes(first, [each])
+                    self._settle(each, alone if isinstance(alone, Exception) else alone[0])
             self._written()
             if self._compaction is None or self._compaction.done():
                 self._compaction = asyncio.create_task(self._compact())
@@ -179,18 +178,22 @@ class Writes:
         while len(self._waiting) < MAX_COMMITTED_TOGETHER and time.monotonic() < until:
             await asyncio.sleep(GATHER_STEP_SECONDS)
 
-    def _settle(self, write: Write, error: Exception | None) -> None:
-        write.done.set_result(None) if error is None else write.done.set_exception(error)
-        write.done.exception()  # marks it as retrieved, if nobody waits for it any more
+    def _settle(self, write: Write, outcome: Counts | Exception) -> None:
+        if isinstance(outcome, Exception):
+            write.done.set_exception(outcome)
+            write.done.exception()  # marks it as retrieved, if nobody waits for it any more
+        else:
+            write.done.set_result(outcome)
 
-    async def _commit(self, kind: str, group: Sequence[Write]) -> Exception | None:
+    async def _outcomes(self, kind: str, group: Sequence[Write]) -> list[Counts | CociteError] | Exception:
+        """Commit a group: what each request has, or what is wrong with it; or why none of them was written."""
         ids = {each.item: each.request_id for each in group if each.request_id}
         work = partial(self._writer.commit, kind, [each.item for each in group], ids)
         until = time.monotonic() + LOCKED_SECONDS
         try:
             while True:
                 try:
-                    await run_in_thread(work)
+                    outcomes = await run_in_thread(work)
                     break
                 except LockedStore:  # another worker, or a command, writes or compacts it
                     if time.monotonic() > until:
@@ -201,25 +204,19 @@ class Writes:
             self._log.write("not written", level, kind=kind, requests=len(group), why=str(error) or repr(error))
             return error
         self._log.write("written", kind=kind, requests=len(group))
-        return None
+        return outcomes
 
 
 # ------------------------------------------------------------------------------------------------ what was sent
 
 
 @asynccontextmanager
-async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) -> AsyncIterator[tuple[Output, int]]:
-    """Write the body of a request to a file, unpacked; gives what `read` makes of it, and its size.
+async def spooled(request: Request, file: Path) -> AsyncIterator[int]:
+    """Write the body of a request to a file, unpacked; gives its size. Raises RefusedRequest.
 
-    The disk is only touched in threads: creating a file waits for as long as another process syncs one. Raises
-    RefusedRequest, and errors of `read`.
+    The disk is only touched in threads: creating a file waits for as long as another process syncs one.
     """
     size, parts = 0, bytearray()
-
-    def written() -> Output:
-        append(file, bytes(parts))
-        return read(file)
-
     packed = request.headers.get("content-encoding", "identity").strip().lower()
     if packed not in ("identity", "gzip"):
         message = f"Unknown Content-Encoding {packed!r:.50}"
@@ -238,7 +235,8 @@ async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) 
                         await run_in_thread(partial(append, file, bytes(parts)))
                         parts.clear()
                     await asyncio.sleep(0)  # other requests take their turn
-        yield await run_in_thread(written), size
+        await run_in_thread(partial(append, file, bytes(parts)))
+        yield size
     except zlib.error as error:
         raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
     finally:
@@ -270,29 +268,3 @@ class Unpacking:
                 self._inner = zlib.decompressobj(31)
             yield self._inner.decompress(data, MAX_UNPACKED_AT_ONCE)
             data = self._inner.unconsumed_tail or self._inner.unused_data
-
-
-def count_pages(file: Path) -> dict[str, Any]:
-    """How many page records a file has, and what was skipped. Raises BadSource if it has none.
-
-    They aren't made into batches, as a commit does: that took more of the interpreter than all questions beside it.
-    """
-    report = ReadReport()
-    source = open_source(str(file), report, kind="records")
-    pages = sum(1 if isinstance(item, Page) else len(item) for item in source.read())
-    return {"pages": some(pages, report, "page record"), "skipped": dict(report.skipped)}
-
-
-def count_trails(file: Path) -> dict[str, Any]:
-    """How many rows of clicks a file has, and what was skipped. Raises BadSource if it has none."""
-    report = ReadReport()
-    trails = sum(1 for _ in read_clicks(file, report))
-    return {"clicks": some(trails, report, "click"), "skipped": dict(report.skipped)}
-
-
-def some(number: int, report: ReadReport, what: str) -> int:
-    """The number, unless it is 0. Raises BadSource."""
-    if not number:
-        why = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
-        raise BadSource(f"No {what} that can be used: {why or 'it is empty'}")
-    return number

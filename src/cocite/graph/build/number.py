@@ -133,9 +133,7 @@ def name_batches(written: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) ->
         yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
 
 
-def write_names(
-    writer: Writer, sites: Sites | None, workers: Workers, batches: Batches, progress: Progress
-) -> int:
+def write_names(writer: Writer, sites: Sites | None, workers: Workers, batches: Batches, progress: Progress) -> int:
     """Write the names of pages in order, and the host, domain and site of each page; returns how many."""
     shown, put, batches = TextWriter(writer, "shown"), writer.append, iter(batches)
     of_sites = None if sites is None else SiteWriter(writer, sites)
