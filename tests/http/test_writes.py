@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter, BadSource, BadStore
+from cocite.graph.build.compaction import linked_copy
 from cocite.graph.clicks import open_clicks
 from cocite.graph.generation import new_generation
 from cocite.graph.store import Graph
@@ -396,6 +397,27 @@ def test_large_layers_are_compacted_in_the_background(
     server.run(wait())
     assert Graph(own).manifest.get("layers", 0) == 0
     assert Graph(own).get(EAGLE) is not None
+
+
+def test_one_worker_compacts(monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
+    """While a worker or a command compacts the store, another one doesn't try: it would fail, and pause."""
+
+    async def work() -> None:
+        began = list[float]()
+
+        async def compact_now(self: writes.Writes, at: float) -> None:
+            began.append(at)
+
+        monkeypatch.setattr(writes, "is_compaction_due", lambda _: True)
+        monkeypatch.setattr(writes.Writes, "_compact_now", compact_now)
+        second = writes.Writes(own, Log(io.BytesIO()), lambda: None)
+        with linked_copy(own):
+            await second._compact()
+        assert not began
+        await second._compact()
+        assert len(began) == 1
+
+    asyncio.run(work())
 
 
 def test_a_commit_waits_for_whoever_else_writes_the_store(

@@ -25,6 +25,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from cocite.errors import CociteError, LockedStore
+from cocite.graph.build.compaction import is_compacting
 from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
 from cocite.http.writer import PRIORITY, Counts, StoreWriter
@@ -124,11 +125,15 @@ class Writes:
         """Compact the store in a process of its own, if it is due. Commits go on beside it."""
         began = time.monotonic()
         try:
-            if began >= self._compact_from and await run_in_thread(partial(is_compaction_due, self._store)):
+            if began >= self._compact_from and await run_in_thread(self._must_compact):
                 await self._compact_now(began)
         except (CociteError, OSError) as error:  # another process may have changed the store
             self._compact_from = time.monotonic() + COMPACT_PAUSE_SECONDS
             self._log.write("not compacted", "warning", why=str(error)[:MAX_WHY_CHARACTERS])
+
+    def _must_compact(self) -> bool:
+        """Whether layers are large, and no other worker or command compacts them already."""
+        return is_compaction_due(self._store) and not is_compacting(self._store)
 
     async def _compact_now(self, began: float) -> None:
         command = [sys.executable, "-c", COMPACTING, "compact", "-i", str(self._store), "--quiet"]
