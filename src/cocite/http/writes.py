@@ -44,6 +44,8 @@ GATHER_FACTOR, MAX_GATHER_SECONDS, GATHER_STEP_SECONDS = 2.0, 0.5, 0.02
 a commit of 500 pages takes three times as long as one of 100."""
 MAX_WAITING_SECONDS = 20.0
 """How long requests may wait beyond the next commit: clients that wait for a minute give up, and send theirs again."""
+REPLY_PAUSE_SECONDS = 0.003
+"""Between the replies to several requests: each takes the interpreter for a millisecond, and questions their turn."""
 RETRY_SECONDS = 5
 NEWEST_WEIGHT = 0.2
 """Weight of the latest commit in the mean time of a request."""
@@ -159,27 +161,29 @@ class Writes:
             group, began = list(islice(same, MAX_COMMITTED_TOGETHER)), time.monotonic()
             self._began = began
             outcomes = await self._outcomes(first, group)
+            self._written()
+            committed = time.monotonic()
             for number, each in enumerate(group):
                 self._waiting.popleft()
                 self._bytes -= each.size
                 if not isinstance(outcomes, Exception):
                     self._settle(each, outcomes[number])
-                    await asyncio.sleep(0)  # questions take their turn between the replies
+                    await asyncio.sleep(REPLY_PAUSE_SECONDS if len(group) > 1 else 0)
                 elif len(group) == 1:
                     self._settle(each, outcomes)
                 else:  # one of them is to blame
                     alone = await self._outcomes(first, [each])
+                    self._written()
                     self._settle(each, alone if isinstance(alone, Exception) else alone[0])
-            self._written()
             if self._compaction is None or self._compaction.done():
                 self._compaction = asyncio.create_task(self._compact())
             if len(group) > 1:
-                await self._gather(time.monotonic() - began)
+                await self._gather(committed, committed - began)
             self._seconds += NEWEST_WEIGHT * (time.monotonic() - began - self._seconds)
 
-    async def _gather(self, took: float) -> None:
+    async def _gather(self, committed: float, took: float) -> None:
         """Wait for more requests, after a commit of several, unless there are enough for the next one."""
-        until = time.monotonic() + min(MAX_GATHER_SECONDS, GATHER_FACTOR * took)
+        until = committed + min(MAX_GATHER_SECONDS, GATHER_FACTOR * took)
         while len(self._waiting) < MAX_COMMITTED_TOGETHER and time.monotonic() < until:
             await asyncio.sleep(GATHER_STEP_SECONDS)
 
