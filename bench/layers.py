@@ -1,7 +1,8 @@
 """What a commit costs, and what layers cost a question, by the size of the store.
 
     python bench/layers.py                                        # 1 M and 10 M links
-    python bench/layers.py --pages 86000 860000 8600000           # and 100 M
+    python bench/layers.py --pages 50000 500000 5000000           # and 100 M
+    python bench/layers.py --store bench/data/standard.cocite     # a copy of it gets its lists again, at new addresses
     python bench/layers.py --words shared/data/awesome/pages.jsonl.gz   # lists with words, by the command `add`
 
 For each size, the standard graph (generate.py) is built without its last 21,000 pages. A copy gets single pages, and
@@ -25,7 +26,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from shutil import copytree, rmtree
+from shutil import copyfile, copytree, ignore_patterns, rmtree
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,50 +74,74 @@ def median_ms(web: Web, call: str, pages: list[int]) -> float:
 
 
 def measure(pages: int, folder: Path) -> None:
-    """Build, commit, ask."""
-    world, merge_layers.MAX_LAYERS = world_of(pages, 1), COMMITS  # a store merges the ninth with those before it
+    """Build the standard graph without its last pages, then add them."""
+    world = world_of(pages, 1)
     last = positions(world)
     first = last - COMMITS * PAGES - 1000
     store = folder / f"layers-{pages}.cocite"
     rmtree(store, ignore_errors=True)
     build([source(lambda: records(world, 0, first))], store, ReadReport())
+    commits(store, lambda start, stop: records(world, first + start, first + stop))
+    rmtree(store)
+
+
+def measure_store(given: Path, folder: Path) -> None:
+    """Add the last pages of a standard graph to a copy of it once more, at new addresses."""
+    store = folder / "layers.cocite"
+    linked_copy(given, store)
+    world = world_of(len(Graph(store)), 1)
+    first = positions(world) - COMMITS * PAGES - 1000
+
+    def batches(start: int, stop: int) -> Iterator[pa.RecordBatch]:
+        for batch in records(world, first + start, first + stop):
+            urls = [f"https://list{(start + at) // 10}.example/{start + at}" for at in range(batch.num_rows)]
+            yield batch.set_column(batch.schema.get_field_index("url"), "url", pa.array(urls))
+
+    commits(store, batches)
+    rmtree(store)
+
+
+def commits(store: Path, batches: Callable[[int, int], Iterator[pa.RecordBatch]]) -> None:
+    """Commit to a store, and ask. `batches` gives some of COMMITS * PAGES + 1,000 pages."""
+    merge_layers.MAX_LAYERS = COMMITS  # a store merges the ninth with those before it
     before = Graph(store)
-    print(f"{pages:,} pages, {len(before.links):,} links")
+    print(f"{len(before):,} pages, {len(before.links):,} links")
 
     def add(path: Path, start: int, stop: int) -> None:
-        commit([source(lambda: records(world, start, stop))], path, ReadReport())
+        commit([source(lambda: batches(start, stop))], path, ReadReport())
         graph = Graph(path)
         graph.links_from(graph.pages - 1)
         graph.links_to(0)
 
-    copy = linked_copy(store)
-    add(copy, last - 1, last)  # loads everything
-    singles = [seconds(partial(add, copy, at, at + 1)) for at in range(last - 12, last - 1)]
-    took = [seconds(partial(add, store, at, at + PAGES)) for at in range(first, first + COMMITS * PAGES, PAGES)]
-    for name, some in (("one page", singles), (f"{PAGES:,} pages", took)):
+    end, copy = COMMITS * PAGES + 1000, store.with_suffix(".copy")
+    linked_copy(store, copy)
+    add(copy, end - 1, end)  # loads everything
+    singles = [seconds(partial(add, copy, at, at + 1)) for at in range(end - 12, end - 1)]
+    took = [seconds(partial(add, store, at, at + PAGES)) for at in range(0, COMMITS * PAGES, PAGES)]
+    more = [seconds(partial(add, store, at, at + 1)) for at in range(end - 12, end - 1)]
+    layered = f"one page, with {COMMITS} layers"
+    for name, some in (("one page", singles), (f"{PAGES:,} pages", took), (layered, more)):
         cpu, clock = (statistics.median(each[i] for each in some) for i in (0, 1))
         print(f"  {name}: {1e3 * cpu:,.0f} ms of processor time, {1e3 * clock:,.0f} ms (slowest {max(some)[0]:.2f} s)")
     after = Graph(store)
     size = sum(file.stat().st_size for file in store.glob("*.layer"))
     print(f"  {after.manifest['layers']} layers, {size / 1e6:,.1f} MB, {after.arrays.new:,} new pages")
     print(f"  opening: {1e3 * seconds(lambda: Graph(store).links_to(0))[0]:,.0f} ms")
-    copy = linked_copy(store)
+    linked_copy(store, copy)
     print(f"  compaction: {seconds(lambda: compact(copy))[1]:,.1f} s")
     whole = Graph(copy)
     step = max(1, whole.pages // (2 * QUESTIONS))
     asked = [page for page in range(0, whole.pages, step) if whole.in_degree[page] > 1][:QUESTIONS]
     same = [after.find(whole.address(page)) for page in asked]
     compare(Web(whole), Web(after), asked, same, METHODS)
-    rmtree(store)
     rmtree(copy)
 
 
-def linked_copy(store: Path) -> Path:
-    """A copy of a store that shares its files, which never change."""
-    copy = store.with_suffix(".copy")
+def linked_copy(store: Path, copy: Path) -> None:
+    """Make a copy of a store that shares its files, which never change."""
     rmtree(copy, ignore_errors=True)
-    copytree(store, copy, copy_function=os.link)
-    return copy
+    copytree(store, copy, copy_function=os.link, ignore=ignore_patterns("lock", "CURRENT"))
+    copyfile(store / "CURRENT", copy / "CURRENT")
 
 
 def compare(plain: Web, layered: Web, asked: list[int], same: list[int], calls: Sequence[str]) -> None:
@@ -154,7 +179,8 @@ def measure_words(records: Path, folder: Path) -> None:
         some = [add(f"new{count}-{turn}-", count) for turn in range(turns)]
         cpu, clock = (statistics.median(each[i] for each in some) for i in (0, 1))
         print(f"  {count:,} page(s): {1e3 * cpu:,.0f} ms of processor time, {1e3 * clock:,.0f} ms by the clock")
-    copy = linked_copy(store)
+    copy = store.with_suffix(".copy")
+    linked_copy(store, copy)
     print(f"  compaction: {seconds(lambda: Compact(index=str(copy), quiet=True).do(no_progress))[0]:,.1f} s")
     whole, after = Graph(copy), Graph(store)
     asked = [page for page in range(0, whole.pages, 50) if whole.in_degree[page] > 1][:QUESTIONS]
@@ -167,13 +193,17 @@ def measure_words(records: Path, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, nargs="+", default=[86_000, 860_000])
+    parser.add_argument("--pages", type=int, nargs="+", default=[50_000, 500_000])
     parser.add_argument("--words", type=Path)
+    parser.add_argument("--store", type=Path)
     parser.add_argument("--folder", type=Path, default=Path("bench/data"))
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.words:
         measure_words(given.words, given.folder)
+        return
+    if given.store:
+        measure_store(given.store, given.folder)
         return
     for pages in given.pages:
         measure(pages, given.folder)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.errors import BadStore
+from cocite.errors import BadStore, LockedStore
 from cocite.graph import clicks as clicks_module
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.check import check
@@ -240,6 +240,25 @@ def test_a_file_counts_once(store: Path) -> None:
         change()
         assert add_files(Graph(store), [(one, [click(A, B, 1)])], ReadReport()).trails == 0
     assert add_files(Graph(store), [(one, [click(A, B, 9)])], ReadReport(), anew=True).clicks == 9
+
+
+def test_a_store_that_changes_while_clicks_are_read(store: Path) -> None:
+    """Layers leave page numbers; after a compaction, or if a page of a click is gone, they aren't counted."""
+    before = Graph(store)
+    extend(store, [page(D, A)])
+    assert add_files(before, [(b"", [click(A, B, 2)])], ReadReport()).clicks == 2
+    [description] = (store / "side").glob("clicks.json")
+    assert Graph(store).manifest["id"] in description.read_text(), "they belong to the state of now"
+    before = Graph(store)
+    remove([C], store)
+    with pytest.raises(LockedStore, match="run this one again"):
+        add_files(before, [(b"", [click(A, C, 1)])], ReadReport())
+    assert add_files(before, [(b"", [click(A, B, 1)])], ReadReport()).clicks == 3
+    before = Graph(store)
+    compact(store)
+    with pytest.raises(LockedStore, match="run this one again"):
+        add_files(before, [(b"", [click(A, B, 1)])], ReadReport())
+    assert open_clicks(Graph(store)).total == 3
 
 
 def test_damage_of_later_clicks_is_reported(store: Path) -> None:

@@ -59,6 +59,22 @@ def test_two_compactions_of_one_store(store: Path, monkeypatch: pytest.MonkeyPat
     assert not (store / "compact-1").exists()
 
 
+def test_a_store_that_stays_locked_is_left_as_it_was(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compaction doesn't wait without end for whoever hangs with the store locked."""
+    extend(store, [page(C, A)])
+    state, held = Graph(store).manifest["id"], list[Any]()
+
+    def lock(_: Path) -> None:
+        held.append(new_generation(store))
+        held[0].__enter__()
+
+    monkeypatch.setattr(compaction, "SWITCH_SECONDS", 0.0)
+    with pytest.raises(LockedStore, match="another build"):
+        compact(store, prepare=lock)
+    held[0].__exit__(None, None, None)
+    assert Graph(store).manifest["id"] == state and not list(store.glob("compact-*")) and check(store) == []
+
+
 @pytest.mark.parametrize("name", [".", ".."])
 def test_a_store_may_have_any_name(store: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (store / "side").mkdir(exist_ok=True)

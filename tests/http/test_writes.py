@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from cocite.errors import BadParameter, BadStore
+from cocite.errors import BadParameter, BadSource, BadStore
+from cocite.graph.build.compaction import linked_copy
 from cocite.graph.clicks import open_clicks
 from cocite.graph.generation import new_generation
 from cocite.graph.store import Graph
@@ -161,14 +162,15 @@ def commits(
     """Requests to write whose commits wait for an event, and are noted."""
     done, go = list[list[str]](), asyncio.Event()
 
-    def commit(_: writer.StoreWriter, kind: str, items: list[str], ids: dict[str, bytes]) -> None:
+    def commit(_: writer.StoreWriter, kind: str, items: list[str], ids: dict[str, bytes]) -> list[dict[str, Any]]:
         done.append([kind, *items])
         if fail in items and fail:
             raise BadStore(f"no room for {fail}")
+        return [{"of": item} for item in items]
 
-    async def run(work: Any) -> None:
+    async def run(work: Any) -> Any:
         await go.wait()
-        work()
+        return work()
 
     monkeypatch.setattr(writer.StoreWriter, "commit", commit)
     monkeypatch.setattr(writes, "run_in_thread", run)
@@ -185,7 +187,9 @@ def test_what_waits_is_committed_together_and_in_order(monkeypatch: pytest.Monke
         assert not done
         go.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [type(each) for each in found] == [type(None), BadStore, type(None), type(None), type(None)]
+        assert [each if isinstance(each, dict) else type(each) for each in found] == [
+            {"of": "a"}, BadStore, {"of": "c"}, {"of": "a"}, {"of": "d"},
+        ]  # fmt: skip
         assert done == [
             ["pages", "a", "b", "c"], ["pages", "a"], ["pages", "b"], ["pages", "c"], ["removals", "a"], ["pages", "d"],
         ]  # fmt: skip
@@ -228,6 +232,19 @@ def test_a_client_that_writes_may_wait_long() -> None:
     request = SimpleNamespace(scope={"connection": SimpleNamespace(allow=allowed.append)})
     writes.keep_connected(request)  # type: ignore[arg-type]
     assert allowed == [writes.ANSWER_SECONDS] and writes.ANSWER_SECONDS > writes.LOCKED_SECONDS
+
+
+def test_a_body_without_a_record_holds_up_no_others(own: Path, tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}-pages.jsonl" for number in range(3)]
+    for file, body in zip(files, (b"", lines(RECORD), b'{"links": []}\n'), strict=True):
+        file.write_bytes(body)
+    empty, good, bad = writer.commit(own, "pages", [*map(str, files)], {})
+    assert good == {"pages": 1, "skipped": {}}
+    assert isinstance(empty, BadSource) and isinstance(bad, BadSource)
+    assert "No page record that can be used" in str(empty) + str(bad) and Graph(own).get(EAGLE) is not None
+    state = Graph(own).manifest["id"]
+    assert isinstance(writer.commit(own, "pages", [str(files[0])], {})[0], BadSource)
+    assert Graph(own).manifest["id"] == state
 
 
 def test_a_long_wait_is_refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
@@ -423,6 +440,27 @@ def test_large_layers_are_compacted_in_the_background(
     server.run(wait())
     assert Graph(own).manifest.get("layers", 0) == 0
     assert Graph(own).get(EAGLE) is not None
+
+
+def test_one_worker_compacts(monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
+    """While a worker or a command compacts the store, another one doesn't try: it would fail, and pause."""
+
+    async def work() -> None:
+        began = list[float]()
+
+        async def compact_now(self: writes.Writes, at: float) -> None:
+            began.append(at)
+
+        monkeypatch.setattr(writes, "is_compaction_due", lambda _: True)
+        monkeypatch.setattr(writes.Writes, "_compact_now", compact_now)
+        second = writes.Writes(own, Log(io.BytesIO()), lambda: None)
+        with linked_copy(own):
+            await second._compact()
+        assert not began
+        await second._compact()
+        assert len(began) == 1
+
+    asyncio.run(work())
 
 
 def test_a_commit_waits_for_whoever_else_writes_the_store(

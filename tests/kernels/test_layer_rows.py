@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from itertools import accumulate, pairwise
+from random import Random
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.arrays import read_only
+from cocite.graph.build.in_lists import LinkCode
+from cocite.graph.build.sort_links import count_symbols
+from cocite.graph.huffman import Code
 from cocite.kernels.codec import layer_rows
+from cocite.kernels.codec import lists as reading
+from cocite.kernels.codec.lists import Lists, Place
 from tests.graph.webs import examples
+from tests.kernels.encoded import callable_, lists_of
+
+decode_part = callable_(reading.decode_part)
+NONE = np.zeros(0, np.uint32)
 
 pages = st.lists(st.integers(0, 60), max_size=40).map(sorted)
 
@@ -62,3 +72,39 @@ def test_lists_get_what_came_and_lose_what_went(
     found = [merged[low:high].tolist() for low, high in pairwise(ends.tolist())]
     assert found == [sorted(s for t, s in (old | came) - went if t == page) for page in changed]
     assert count == len((old | came) - went)
+
+
+webs = st.lists(st.sets(st.integers(0, 200)).map(sorted), min_size=1, max_size=8)
+
+
+@examples(50)
+@given(webs, st.lists(st.sets(st.integers(201, 1 << 31)).map(sorted), min_size=8, max_size=8), st.randoms())
+def test_links_are_appended_to_lists_that_are_copied(old: list[list[int]], more: list[list[int]], dice: Random) -> None:
+    """The same links as if the lists were decoded, and encoded again."""
+    old = [[source for source in some if source != page] for page, some in enumerate(old)]
+    lists = lists_of([*old, *([] for _ in range(201 - len(old)))])  # most links of layers have no code in it
+    pages = sorted(dice.sample(range(len(old)), dice.randint(0, len(old))))
+    kept, owners = np.array([dice.random() < 0.7 for _ in pages], np.bool_), np.array(pages, np.uint32)
+    starts = np.array([0, *accumulate(len(more[page]) for page in pages)], np.int64)
+    flat = np.array([source for page in pages for source in more[page]], np.uint32)
+    every = [*old, *([] for _ in range(201 - len(old)))]
+    counted = np.array([source for some in every for source in some], np.uint32), NONE
+    code = Code.from_counts(count_symbols(*counted, np.cumsum([0, *map(len, every)]), np.arange(201, dtype=np.uint32)))
+    bits = layer_rows.bits_of_lists(lists, owners[kept])
+    words, ends = np.zeros((bits >> 6) + len(flat) + 2, np.uint64), np.zeros(len(pages), np.int64)
+    own = LinkCode(code.codes, code.lengths)
+    assert layer_rows.append_links(lists, owners, kept, flat, starts, own, words, ends) == (ends[-1] if pages else 0)
+    for at, page in enumerate(pages):
+        expected = (old[page] if kept[at] else []) + more[page]
+        place = Place(ends[at - 1] if at else 0, ends[at], page, 0)
+        targets = np.zeros(len(expected), np.uint32)
+        whole = Lists(words, lists.base, lists.offset, np.broadcast_to(np.uint32(0), 1 << 32), lists.table)
+        assert decode_part(whole, page, place, len(expected), targets, NONE, 0) == ends[at]
+        assert targets.tolist() == expected
+
+
+def test_lists_beyond_the_stream_are_not_copied() -> None:
+    lists, pages = lists_of([[1, 2, 3], [0, 2]]), np.array([0, 1], np.uint32)
+    assert layer_rows.bits_of_lists(lists, pages) > 0
+    assert layer_rows.bits_of_lists(lists._replace(words=lists.words[:0]), pages) == -1
+    assert layer_rows.bits_of_lists(lists._replace(offset=lists.offset[::-1].copy()), pages) == -1

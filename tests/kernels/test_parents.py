@@ -7,6 +7,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.graph.arrays import read_only
 from cocite.kernels.build import parents
 from cocite.kernels.codec import lists as reading
 from tests.graph.webs import examples
@@ -64,19 +65,18 @@ def test_stored_parents_and_more_are_enough_to_choose_among(
     parents.best_of_all(lists_of(before), pages, parents.ALL_PARENTS, keep, old)
     parents.best_of_all(lists_of(after), pages, parents.ALL_PARENTS, keep, new)
     grown = np.flatnonzero(degrees[0] != degrees[1]).tolist()
-    some = [sorted({*row, *(p for p in after[page] if p in grown or p not in before[page])}) for page, row in
-            zip(pages.tolist(), old.tolist(), strict=True)]  # fmt: skip
-    starts = np.cumsum([0, *map(len, some)])
-    among = parents.ChosenParents(starts, np.array([p for each in some for p in each], np.uint32))
+    changed = [[p for p in after[page] if p in grown or p not in before[page]] for page in range(N)]
+    flat = np.array([p for each in changed for p in each], np.uint32)
+    bounds = np.cumsum([0, *map(len, changed)])
+    row = np.arange(len(pages)) * keep
+    places = np.stack([bounds[:-1], bounds[1:]], axis=1)[pages]
+    among = parents.ChosenParents(row, read_only(old.ravel()), keep, flat, places)
     chosen = np.zeros_like(new)
     assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == len(pages)
     assert chosen.tolist() == new.tolist()
 
     first = np.arange(len(pages), dtype=np.uint64) * np.uint64(keep)
     stored, found = parents.StoredParents(pages, first, old.ravel(), keep), np.zeros(N, np.bool_)
-    changed = [[p for p in after[page] if p in grown or p not in before[page]] for page in range(N)]
-    bounds = np.cumsum([0, *map(len, changed)])
-    flat = np.array([p for each in changed for p in each], np.uint32)
     every = np.arange(N, dtype=np.uint32)
     assert parents.reordered(stored, lists_of(after), every, bounds, flat, degrees[0], found) == N
     for page, row, now in zip(pages.tolist(), old.tolist(), new.tolist(), strict=True):
@@ -85,8 +85,14 @@ def test_stored_parents_and_more_are_enough_to_choose_among(
     assert parents.reordered(stored, lists_of(after), every, bounds, flat, shorter, again) == N
     assert again.tolist() == found.tolist()
     assert found[np.setdiff1d(np.arange(N), pages)].all()
-    among.parents[:] = N
-    assert parents.best_of_all(lists_of(after), pages, among, keep, chosen) == (-1 if len(pages) else 0)
+    damaged = among._replace(stored=read_only(np.full(len(pages) * keep, N, np.uint32)))
+    assert parents.best_of_all(lists_of(after), pages, damaged, keep, chosen) == (-1 if len(pages) else 0)
+    cut = among._replace(stored=among.stored[:-1])
+    assert parents.best_of_all(lists_of(after), pages, cut, keep, chosen) == (-1 if len(pages) else 0)
+    assert parents.best_of_all(
+        lists_of(after), pages, among._replace(row=np.full(len(pages), -1)), keep, chosen
+    ) == len(pages)
+    assert chosen.tolist() == new.tolist(), "without a row, among all"
 
 
 @examples(30)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -172,3 +173,36 @@ def test_changes_that_were_not_stored_are_found_again(tmp_path: Path) -> None:
     watched.keep(found)
     (tmp_path / "c.md").write_text("# c\nnewer\n")
     assert watched.changes_of([tmp_path / "c.md"]).changed == 1
+
+
+def test_names_in_texts_are_links_if_that_is_wanted(tmp_path: Path) -> None:
+    write(tmp_path, "one", "The words of Albatross are known.")
+    other = write(tmp_path, "other", "# Other")
+    watched = WatchedFolder(tmp_path, BASE, None, True, reads_mentions=True)
+    assert set(urls(committed(watched, watched.changes()))) == {"one.md", "other.md"}
+    other.write_text("# Other, which is like One")
+    assert set(urls(committed(watched, watched.changes_of([other])))) == {"other.md"}
+    named = write(tmp_path, "Albatross", "A bird.")
+    changes = committed(watched, watched.changes_of([named]))
+    assert set(urls(changes)) == {"one.md", "Albatross.md"}, "a text has the name of a new note"
+    [row] = [row for batch in changes.records for row in batch.to_pylist() if row["url"] == BASE + "one.md"]
+    assert [link["url"] for link in row["links"]] == [BASE + "Albatross.md"]
+    assert WatchedFolder(tmp_path, BASE, None, True, reads_mentions=True).restore(watched.state())
+    assert not WatchedFolder(tmp_path, BASE, None, True).restore(watched.state()), "its records were others"
+
+
+def test_one_note_that_cannot_be_read_hides_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = write(tmp_path, "a", "[[c]]")
+    write(tmp_path, "b", "[[c]]")
+    read = Path.read_text
+
+    def refuse(self: Path, *args: Any, **options: Any) -> str:
+        if self.name == bad.name:
+            raise PermissionError(13, "Permission denied")
+        return read(self, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    watched = watch(tmp_path)
+    committed(watched, watched.changes())
+    moved = write(tmp_path, "sub/c", "now it is there")
+    assert "b.md" in urls(watched.changes_of([moved])), "its link leads elsewhere"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.words.tokens import analyzer, fold, terms_of
+from cocite.words.tokens import analyzer, different_terms, fold, terms_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,7 @@ from cocite.words.tokens import analyzer, fold, terms_of
 )
 def test_terms(text: str, terms: list[str]) -> None:
     assert terms_of(text) == terms
+    assert different_terms(text) == set(terms)
 
 
 @given(st.text(max_size=60))
@@ -46,3 +47,4 @@ def test_any_text_gives_words_that_give_themselves(text: str) -> None:
 def test_ascii_has_the_words_that_the_tokenizer_finds(text: str) -> None:
     words = analyzer().analyze(fold(text)[0])
     assert terms_of(text) == [word for word in words if len(word) > 1 and not word.isdigit()]
+    assert different_terms(text) == set(terms_of(text))

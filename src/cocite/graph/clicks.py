@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadAddress, BadStore
+from cocite.errors import BadAddress, BadStore, LockedStore
 from cocite.graph.arrays import GONE, rows_of
-from cocite.graph.changes.layers import layers_since, pages_in
+from cocite.graph.changes.layers import Layer, layers_since, pages_in
 from cocite.graph.generation import digest
 from cocite.graph.side import FOLDER, SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
@@ -157,12 +157,13 @@ def add_files(
     """Count the trails of files into the clicks of a store; with `anew`, drop what was counted before.
 
     A file whose digest was counted before is skipped, unless the digest is empty. Without a usable trail, nothing
-    changes.
+    changes. Raises LockedStore if another command gave pages other numbers meanwhile.
     """
     counted = [(content, *_count_trails(graph, trails, report)) for content, trails in files]
     if not any(used for _, _, used in counted):
         return Kept(0, 0.0, 0, dict(report.skipped))
     with only_one(graph, SIDE_NAME, "the clicks"):
+        graph = _as_it_is_now(graph, [pairs for _, pairs, _ in counted])
         side = None if anew else _read(graph)
         known = set() if side is None else {bytes(row) for row in _counted(side)}
         fresh = dict[bytes, tuple[PagePairs, int]]()
@@ -184,6 +185,23 @@ def add_files(
     return Kept(about["pairs"], about["clicks"], trails, dict(report.skipped))
 
 
+def _as_it_is_now(graph: Graph, counted: list[PagePairs]) -> Graph:
+    """The store, which may have got layers since it was opened. Raises LockedStore if counted pages aren't the same."""
+    now = Graph(graph.path)
+    layers = layers_since(now.arrays, graph.manifest["id"])
+    moved = None if layers is None else _moved(now, layers)
+    if moved is None or any(np.isin(moved, pages).any() for pairs in counted for pages in pairs[:2]):
+        raise LockedStore(f"{graph.path} was changed meanwhile by another command: run this one again")
+    return now
+
+
+def _moved(graph: Graph, layers: list[Layer]) -> NDArray[np.int64]:
+    """The pages that layers removed, or that lead elsewhere since."""
+    pages, aliases = pages_in(layers, "alias.page", "fact.page").astype(np.int64), pages_in(layers, "alias.page")
+    moved: NDArray[np.int64] = pages[(graph.array("page.kind")[pages] & GONE > 0) | np.isin(pages, aliases)]
+    return moved
+
+
 def _in_place(graph: Graph, side: SideData) -> Clicks | None:
     """Stored clicks by the page numbers that they have; None if they have to be numbered anew."""
     if sum(file.stat().st_size for file in side.folder.iterdir()) < MAX_VERIFIED_BYTES and any(side.faults()):
@@ -192,8 +210,7 @@ def _in_place(graph: Graph, side: SideData) -> Clicks | None:
     if layers is None or side.about["version"] == 1:
         return None
     if layers:
-        moved = pages_in(layers, "alias.page", "fact.page").astype(np.int64)
-        moved = moved[(graph.array("page.kind")[moved] & GONE > 0) | np.isin(moved, pages_in(layers, "alias.page"))]
+        moved = _moved(graph, layers)
         if any(np.isin(moved, table["named"]).any() for table in _tables(side)):
             return None
     return _opened(graph, side)

@@ -375,10 +375,10 @@ def parse_manifest(raw: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def new_generation(store: Path, wait: bool = False) -> Iterator[tuple[Path, Writer]]:
+def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
     """Lock a store, and give (work folder, writer of a new generation); `publish` makes it current; cleans up.
 
-    Another command may have locked it: `wait` for that, or raise LockedStore.
+    Raises LockedStore if another command has locked it.
     """
     if store.exists() and not store.is_dir():
         raise BadStore(f"{store} is a file; give a folder name such as web.cocite")
@@ -392,7 +392,7 @@ def new_generation(store: Path, wait: bool = False) -> Iterator[tuple[Path, Writ
         raise BadStore(f"cannot write to {store}: {error.strerror}") from error
     with lock:
         try:
-            lock_file(lock, wait)
+            lock_file(lock, wait=False)
         except OSError as error:
             raise LockedStore(f"another build is writing {store}; wait for it, or choose another place") from error
         for left in (*store.glob("work-*"), *store.glob("compact-*")):

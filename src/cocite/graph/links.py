@@ -98,12 +98,20 @@ class GraphLinks:
         self._arrays = arrays
         self._lists = cache(partial(_layered_lists, arrays, order))
         self.stored_parents = cache(partial(stored_parents, arrays))  # `best` or a `sample`, of all popular pages
-        self.in_degree: NDArray[np.uint32] = arrays["in.degree"]
-        self.out_degree: NDArray[np.uint32] = arrays["out.degree"]
         self._counters: list[NDArray[np.uint32]] = []
 
     def __len__(self) -> int:
         return self._arrays.links
+
+    @cached_property
+    def in_degree(self) -> NDArray[np.uint32]:
+        """The links into each page."""
+        return self._arrays["in.degree"]
+
+    @cached_property
+    def out_degree(self) -> NDArray[np.uint32]:
+        """The links out of each page."""
+        return self._arrays["out.degree"]
 
     @cached_property
     def lists(self) -> int:
@@ -130,6 +138,11 @@ class GraphLinks:
     def into(self) -> Lists:
         """Links in, as kernels take them, with the budget of this thread."""
         return self._lists("in")._replace(budget=current())
+
+    @cached_property
+    def bits_into(self) -> Lists:
+        """Links in without the lengths of lists, to copy their bits: with layers, those take a copy of all pages."""
+        return _layered_lists(self._arrays, lambda: NONE_MOVED, "in", np.frombuffer(b"", np.uint32))
 
     @property
     def out_in_part(self) -> OutLists:
@@ -240,6 +253,15 @@ class GraphLinks:
             raise self._arrays.damaged()
         return found
 
+    def stored_rows(self, name: str, at: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Rows of the `best` or `sample` parents that are stored, by their places in the table."""
+        kept = self.stored_parents(name)
+        first = kept.first[at].astype(np.int64)
+        if int(first.max(initial=0)) + kept.size > len(kept.parent):
+            raise self._arrays.damaged()
+        found: NDArray[np.uint32] = kept.parent[first[:, None] + np.arange(kept.size)]
+        return found
+
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
         degree = self.degree_of(self.out, self._arrays.page(page))
@@ -307,10 +329,13 @@ class GraphLinks:
             yield first, starts + np.cumsum(np.bincount(of, minlength=len(starts))), both, weights, count
 
 
-def _layered_lists(arrays: Arrays, order: Callable[[], NDArray[np.uint64]], direction: str) -> Lists:
-    """One direction of the links, with those of layers."""
+def _layered_lists(
+    arrays: Arrays, order: Callable[[], NDArray[np.uint64]], direction: str, degree: NDArray[np.uint32] | None = None
+) -> Lists:
+    """One direction of the links, with those of layers; with their degrees, unless others are given."""
+    given = {} if degree is None else {f"{direction}.degree": degree}
     try:
-        found = lists_of(arrays.__getitem__, direction)
+        found = lists_of(lambda name: given[name] if name in given else arrays[name], direction)
     except ValueError as error:
         raise arrays.damaged() from error
     if not isinstance(arrays, LayeredArrays):

@@ -42,8 +42,6 @@ class Graph:
         self.links = GraphLinks(self.arrays, lambda: names.order)
         expect(self.items)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
-        self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
-        self.out_degree: NDArray[np.uint32] = self.links.out_degree  # links out of each page
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any] | None = None) -> Graph:
@@ -100,6 +98,16 @@ class Graph:
         if self.path == IN_MEMORY:
             return Graph, (self.arrays,)
         return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only
+
+    @cached_property
+    def in_degree(self) -> NDArray[np.uint32]:
+        """Links into each page."""
+        return self.links.in_degree
+
+    @cached_property
+    def out_degree(self) -> NDArray[np.uint32]:
+        """Links out of each page."""
+        return self.links.out_degree
 
     @cached_property
     def fingerprints(self) -> NDArray[np.uint64]:

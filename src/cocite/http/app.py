@@ -9,7 +9,6 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache, partial
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -36,7 +35,7 @@ from cocite.http.recording import ClickRecorder, may_record
 from cocite.http.responses import HTML, INTERNAL_ERROR, JSON, PLAIN_TEXT, Reply, etag, reply_to, status_reply, to_json
 from cocite.http.service import Service
 from cocite.http.similar import SimilarQuestion
-from cocite.http.writes import WRITTEN_FILES, Writes, count_pages, count_trails, keep_connected, request_id, spooled
+from cocite.http.writes import WRITTEN_FILES, Writes, keep_connected, request_id, spooled
 from cocite.operations.declare import Operation
 from cocite.parameters import Parameter
 from cocite.serving.threads import RefusedRequest
@@ -109,13 +108,13 @@ def make_app(service: Service) -> FastAPI:
         route("/clicked", "write", clicked, "POST")
     if service.settings.write_key:
 
-        async def write(kind: str, count: Callable[[Path], dict[str, Any]], request: Request, _: Exchange) -> Response:
+        async def write(kind: str, request: Request, _: Exchange) -> Response:
             query_values(request.scope["query_string"], {})
             writes.refuse_if_full()
             file = writes.new_file(WRITTEN_FILES[kind])
-            async with spooled(request, file, count) as (counted, size):
+            async with spooled(request, file) as size:
                 keep_connected(request)
-                await writes.write(kind, str(file), size, request_id(request))
+                counted = await writes.write(kind, str(file), size, request_id(request))
             return Reply(200, to_json(counted))
 
         async def remove(request: Request, exchange: Exchange) -> Response:
@@ -133,7 +132,7 @@ def make_app(service: Service) -> FastAPI:
 
         sent = examples()["written"]
         route(
-            "/api/pages", "write", partial(write, "pages", count_pages), "POST",
+            "/api/pages", "write", partial(write, "pages"), "POST",
             **writing("add_pages", "Add page records to the store.", requestBody=sent["pages"]),
         )  # fmt: skip
         route(
@@ -141,7 +140,7 @@ def make_app(service: Service) -> FastAPI:
             **writing("remove_page", "Remove a page from the store, for good.", parameters=[sent["url"]]),
         )  # fmt: skip
         route(
-            "/api/clicks", "write", partial(write, "clicks", count_trails), "POST",
+            "/api/clicks", "write", partial(write, "clicks"), "POST",
             **writing(
                 "add_clicks", "Count clicks into the store.", requestBody=sent["clicks"], parameters=[sent["key"]]
             ),

@@ -73,9 +73,11 @@ class Cache:
                 self._asked_again.popitem(last=False)
         return found
 
-    def asked_again(self) -> list[bytes]:
-        """The requests that came again, the latest first. They may have been dropped since."""
-        return list(self._asked_again)[::-1]
+    def take_asked_again(self) -> list[bytes]:
+        """The requests that came again since the last time, the latest first. They may have been dropped since."""
+        found = list(self._asked_again)[::-1]
+        self._asked_again.clear()
+        return found
 
     def remember(self, request: bytes, keys: AnswerKeys) -> None:
         """Remember the keys of a request, unless it is long."""

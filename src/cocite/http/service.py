@@ -43,7 +43,7 @@ COMPRESS_IN_THREAD_BYTES = 1 << 15
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS, MAX_SECONDS_AFTER_COMMIT = 200, 10.0, 0.5
 """Recent questions that a new snapshot answers before it replaces the current one. A commit may come every second."""
 RENEWING_PAUSE = 4.0
-"""Time asleep ÷ time working while they are asked after a commit: new questions are answered beside them."""
+"""Time asleep ÷ time working while they are asked beside new questions, which the current snapshot answers."""
 
 
 @dataclass(eq=False)
@@ -261,7 +261,7 @@ class Service:
         Requests that came again are answered from the cache after the switch, too: their answers are made anew before.
         A commit comes every second or so, and needs no more than these.
         """
-        again, before, renewed = self.cache.asked_again(), self.web.base, list[Renewed]()
+        again, before, renewed = self.cache.take_asked_again(), self.web.base, list[Renewed]()
         recent, self._renewed = list(self._recent.values())[::-1], renewed
 
         def warm(web: Snapshot) -> None:
@@ -273,7 +273,7 @@ class Service:
                     asked.setdefault(known, request)
             for question in recent[:1] if follows else recent or first_questions(web):
                 asked.setdefault(question, b"")
-            pause = Pause(RENEWING_PAUSE if follows else 0)
+            pause = Pause(RENEWING_PAUSE if web is not self.web else 0)
             for question, request in asked.items():
                 if time.monotonic() > until:
                     break

@@ -15,14 +15,17 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import cocite
-from cocite.errors import BadStore, CociteError
+from cocite.errors import BadSource, BadStore, CociteError
 from cocite.graph.generation import no_progress
 
 STARTING = "from cocite.http.writer import main; main(practises=True)"
-PRIORITY = 10
+PRIORITY = 19
+"""With 10, the threads that answer waited twice as long for a processor in one of ten cases; a commit mostly sleeps."""
+Counts = dict[str, Any]
+"""What was sent: how many pages or clicks, and what was skipped."""
 
 
 class StoreWriter:
@@ -39,8 +42,8 @@ class StoreWriter:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self._process
 
-    def commit(self, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
-        """Write items of one kind; returns when they are on disk. Raises a CociteError."""
+    def commit(self, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> "list[Counts | CociteError]":
+        """Write items of one kind; returns when they are on disk. See `commit`."""
         with self._lock:
             process = self.start()
             sent, answers = process.stdin, process.stdout
@@ -48,12 +51,14 @@ class StoreWriter:
             try:
                 pickle.dump((self._store, kind, list(items), request_ids), sent)
                 sent.flush()
-                error = pickle.load(answers)
+                outcomes, error = pickle.load(answers)
             except (OSError, EOFError, pickle.UnpicklingError) as broken:
                 code = process.wait()
                 raise BadStore(f"the process that writes to {self._store} died ({code}): send it again") from broken
         if error is not None:
             raise error
+        found: list[Counts | CociteError] = outcomes
+        return found
 
     def close(self) -> None:
         """End the process, when it has finished."""
@@ -63,18 +68,50 @@ class StoreWriter:
             self._process.stdout.close()
 
 
-def commit(store: Path, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> None:
-    """Write items of one kind to a store, by the operation of the command line. Raises a CociteError."""
+def commit(store: Path, kind: str, items: Sequence[str], request_ids: dict[str, bytes]) -> "list[Counts | CociteError]":
+    """Write items of one kind to a store, by the operation of the command line. Raises a CociteError.
+
+    Returns what each of them has, or why it can't be used: it is counted here, since that takes Python as long as a
+    question does.
+    """
     from cocite.operations.store.build import Add, Remove
     from cocite.operations.store.clicks import CountClicks
 
     given: dict[str, Any] = {"index": str(store), "quiet": True}
+    outcomes = [counted(kind, item) for item in items]
+    usable = tuple(item for item, has in zip(items, outcomes, strict=True) if not isinstance(has, CociteError))
+    if not usable:
+        return outcomes
     if kind == "pages":
-        Add(sources=tuple(items), kind="records", sent=True, **given).do(no_progress)
+        Add(sources=usable, kind="records", sent=True, **given).do(no_progress)
     elif kind == "removals":
-        Remove(urls=tuple(items), **given).do(no_progress)
+        Remove(urls=usable, **given).do(no_progress)
     else:
-        CountClicks(files=tuple(items), request_ids=request_ids, **given).do(no_progress)
+        CountClicks(files=usable, request_ids=request_ids, **given).do(no_progress)
+    return outcomes
+
+
+def counted(kind: str, item: str) -> "Counts | CociteError":
+    """What a file has that was sent, and what was skipped; or why it can't be used."""
+    from cocite.sources.clicks import read_clicks
+    from cocite.sources.open_source import open_source
+    from cocite.sources.records import Page, ReadReport
+
+    report = ReadReport()
+    try:
+        if kind == "pages":  # not made into batches, as a commit does
+            read = open_source(item, report, kind="records").read()
+            what, number = "page record", sum(1 if isinstance(each, Page) else len(each) for each in read)
+        elif kind == "clicks":
+            what, number = "click", sum(1 for _ in read_clicks(Path(item), report))
+        else:
+            return {}
+        if not number:
+            why = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
+            raise BadSource(f"No {what} that can be used: {why or 'it is empty'}")
+    except CociteError as error:
+        return error
+    return {kind: number, "skipped": dict(report.skipped)}
 
 
 def practise() -> None:
@@ -107,13 +144,13 @@ def main(practises: bool = False) -> None:
                 return
             if practises:
                 practice.join()
-            error: Exception | None = None
+            outcomes, error = list[Counts | CociteError](), cast(Exception | None, None)
             try:
-                commit(*asked)
+                outcomes = commit(*asked)
             except CociteError as refused:
                 error = refused
             except Exception as fault:  # others may be of any shape
                 error = RuntimeError(f"{type(fault).__name__}: {fault}")
             with suppress(BrokenPipeError):
-                pickle.dump(error, answers)
+                pickle.dump((outcomes, error), answers)
                 answers.flush()

@@ -21,19 +21,16 @@ from functools import partial
 from itertools import islice, takewhile
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 
-from cocite.errors import BadSource, CociteError, LockedStore
+from cocite.errors import CociteError, LockedStore
+from cocite.graph.build.compaction import is_compacting
 from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
-from cocite.http.writer import PRIORITY, StoreWriter
+from cocite.http.writer import PRIORITY, Counts, StoreWriter
 from cocite.log import Log
-from cocite.serving.threads import MAX_RETRY_SECONDS, Output, RefusedRequest, run_in_thread
-from cocite.sources.clicks import read_clicks
-from cocite.sources.open_source import open_source
-from cocite.sources.records import Page, ReadReport
+from cocite.serving.threads import MAX_RETRY_SECONDS, RefusedRequest, run_in_thread
 
 MAX_WRITE_BYTES = 32 << 20
 """Of one request, unpacked."""
@@ -50,6 +47,8 @@ MAX_WAITING_SECONDS = 20.0
 ANSWER_SECONDS = 900.0
 """How long the connection of a request stays open that is written: others may have locked the store, and large ones
 with a history are rewritten."""
+REPLY_PAUSE_SECONDS = 0.003
+"""Between the replies to several requests: each takes the interpreter for a millisecond, and questions their turn."""
 RETRY_SECONDS = 5
 NEWEST_WEIGHT = 0.2
 """Weight of the latest commit in the mean time of a request."""
@@ -72,7 +71,7 @@ class Write:
     item: str
     size: int
     request_id: bytes
-    done: asyncio.Future[None]
+    done: asyncio.Future[Counts]
 
 
 class Writes:
@@ -110,8 +109,8 @@ class Writes:
             after = max(RETRY_SECONDS, min(MAX_RETRY_SECONDS, ceil(seconds)))
             raise RefusedRequest(503, "Busy", "Too many writes are waiting", f"Try again in {after} s", after)
 
-    async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> None:
-        """Write, and return when it is on disk. Raises RefusedRequest, or a CociteError.
+    async def write(self, kind: str, item: str, size: int = 0, request_id: bytes = b"") -> Counts:
+        """Write, and return when it is on disk what it has. Raises RefusedRequest, or a CociteError.
 
         Clicks of an id that was written before count as written; without one, those of the same content.
         """
@@ -122,7 +121,7 @@ class Writes:
         self._bytes += size
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._commit_waiting())
-        await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
+        return await asyncio.shield(write.done)  # what was accepted is written, though the client may go away
 
     def close(self) -> None:
         """Start nothing any more."""
@@ -133,11 +132,15 @@ class Writes:
         """Compact the store in a process of its own, if it is due. Commits go on beside it."""
         began = time.monotonic()
         try:
-            if began >= self._compact_from and await run_in_thread(partial(is_compaction_due, self._store)):
+            if began >= self._compact_from and await run_in_thread(self._must_compact):
                 await self._compact_now(began)
         except (CociteError, OSError) as error:  # another process may have changed the store
             self._compact_from = time.monotonic() + COMPACT_PAUSE_SECONDS
             self._log.write("not compacted", "warning", why=str(error)[:MAX_WHY_CHARACTERS])
+
+    def _must_compact(self) -> bool:
+        """Whether layers are large, and no other worker or command compacts them already."""
+        return is_compaction_due(self._store) and not is_compacting(self._store)
 
     async def _compact_now(self, began: float) -> None:
         command = [sys.executable, "-c", COMPACTING, "compact", "-i", str(self._store), "--quiet"]
@@ -162,40 +165,49 @@ class Writes:
             same = takewhile(lambda each, kind=first: each.kind == kind, self._waiting)  # type: ignore[misc]
             group, began = list(islice(same, MAX_COMMITTED_TOGETHER)), time.monotonic()
             self._began = began
-            error = await self._commit(first, group)
-            for each in group:
+            outcomes = await self._outcomes(first, group)
+            self._written()
+            committed = time.monotonic()
+            for number, each in enumerate(group):
                 self._waiting.popleft()
                 self._bytes -= each.size
-                if error is not None and len(group) > 1:  # one of them is to blame
-                    self._settle(each, await self._commit(first, [each]))
-                else:
-                    self._settle(each, error)
-                    await asyncio.sleep(0)  # questions take their turn between the replies
-            self._written()
+                if not isinstance(outcomes, Exception):
+                    self._settle(each, outcomes[number])
+                    await asyncio.sleep(REPLY_PAUSE_SECONDS if len(group) > 1 else 0)
+                elif len(group) == 1:
+                    self._settle(each, outcomes)
+                else:  # one of them is to blame
+                    alone = await self._outcomes(first, [each])
+                    self._written()
+                    self._settle(each, alone if isinstance(alone, Exception) else alone[0])
             if self._compaction is None or self._compaction.done():
                 self._compaction = asyncio.create_task(self._compact())
             if len(group) > 1:
-                await self._gather(time.monotonic() - began)
+                await self._gather(committed, committed - began)
             self._seconds += NEWEST_WEIGHT * (time.monotonic() - began - self._seconds)
 
-    async def _gather(self, took: float) -> None:
+    async def _gather(self, committed: float, took: float) -> None:
         """Wait for more requests, after a commit of several, unless there are enough for the next one."""
-        until = time.monotonic() + min(MAX_GATHER_SECONDS, GATHER_FACTOR * took)
+        until = committed + min(MAX_GATHER_SECONDS, GATHER_FACTOR * took)
         while len(self._waiting) < MAX_COMMITTED_TOGETHER and time.monotonic() < until:
             await asyncio.sleep(GATHER_STEP_SECONDS)
 
-    def _settle(self, write: Write, error: Exception | None) -> None:
-        write.done.set_result(None) if error is None else write.done.set_exception(error)
-        write.done.exception()  # marks it as retrieved, if nobody waits for it any more
+    def _settle(self, write: Write, outcome: Counts | Exception) -> None:
+        if isinstance(outcome, Exception):
+            write.done.set_exception(outcome)
+            write.done.exception()  # marks it as retrieved, if nobody waits for it any more
+        else:
+            write.done.set_result(outcome)
 
-    async def _commit(self, kind: str, group: Sequence[Write]) -> Exception | None:
+    async def _outcomes(self, kind: str, group: Sequence[Write]) -> list[Counts | CociteError] | Exception:
+        """Commit a group: what each request has, or what is wrong with it; or why none of them was written."""
         ids = {each.item: each.request_id for each in group if each.request_id}
         work = partial(self._writer.commit, kind, [each.item for each in group], ids)
         until = time.monotonic() + LOCKED_SECONDS
         try:
             while True:
                 try:
-                    await self._reported(asyncio.create_task(run_in_thread(work)), kind, len(group))
+                    outcomes = await self._reported(asyncio.create_task(run_in_thread(work)), kind, len(group))
                     break
                 except LockedStore:  # another worker, or a command, writes or compacts it
                     if time.monotonic() > until:
@@ -206,15 +218,15 @@ class Writes:
             self._log.write("not written", level, kind=kind, requests=len(group), why=str(error) or repr(error))
             return error
         self._log.write("written", kind=kind, requests=len(group))
-        return None
+        return outcomes
 
-    async def _reported(self, commit: asyncio.Task[None], kind: str, requests: int) -> None:
-        """Wait for a commit; the log has a line each minute, since its process may hang."""
+    async def _reported(self, commit: asyncio.Task[Output], kind: str, requests: int) -> Output:
+        """What a commit returns; the log has a line each minute, since its process may hang."""
         began = time.monotonic()
         while not (await asyncio.wait([commit], timeout=SLOW_COMMIT_SECONDS))[0]:
             seconds = round(time.monotonic() - began)
             self._log.write("still writing", "warning", kind=kind, requests=requests, seconds=seconds)
-        commit.result()
+        return commit.result()
 
 
 def keep_connected(request: Request) -> None:
@@ -227,18 +239,12 @@ def keep_connected(request: Request) -> None:
 
 
 @asynccontextmanager
-async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) -> AsyncIterator[tuple[Output, int]]:
-    """Write the body of a request to a file, unpacked; gives what `read` makes of it, and its size.
+async def spooled(request: Request, file: Path) -> AsyncIterator[int]:
+    """Write the body of a request to a file, unpacked; gives its size. Raises RefusedRequest.
 
-    The disk is only touched in threads: creating a file waits for as long as another process syncs one. Raises
-    RefusedRequest, and errors of `read`.
+    The disk is only touched in threads: creating a file waits for as long as another process syncs one.
     """
     size, parts = 0, bytearray()
-
-    def written() -> Output:
-        append(file, bytes(parts))
-        return read(file)
-
     packed = request.headers.get("content-encoding", "identity").strip().lower()
     if packed not in ("identity", "gzip"):
         message = f"Unknown Content-Encoding {packed!r:.50}"
@@ -259,7 +265,8 @@ async def spooled(request: Request, file: Path, read: Callable[[Path], Output]) 
                     await asyncio.sleep(0)  # other requests take their turn
             if unpack is not None and not unpack.is_whole:
                 raise RefusedRequest(400, "BadEncoding", "The body ends within its gzip data", "Send all of it again")
-        yield await run_in_thread(written), size
+        await run_in_thread(partial(append, file, bytes(parts)))
+        yield size
     except zlib.error as error:
         raise RefusedRequest(400, "BadEncoding", f"The body is not gzip ({error})", "Send it again") from None
     finally:
@@ -296,29 +303,3 @@ class Unpacking:
                 self._inner = zlib.decompressobj(31)
             yield self._inner.decompress(data, MAX_UNPACKED_AT_ONCE)
             data = self._inner.unconsumed_tail or self._inner.unused_data
-
-
-def count_pages(file: Path) -> dict[str, Any]:
-    """How many page records a file has, and what was skipped. Raises BadSource if it has none.
-
-    They aren't made into batches, as a commit does: that took more of the interpreter than all questions beside it.
-    """
-    report = ReadReport()
-    source = open_source(str(file), report, kind="records")
-    pages = sum(1 if isinstance(item, Page) else len(item) for item in source.read())
-    return {"pages": some(pages, report, "page record"), "skipped": dict(report.skipped)}
-
-
-def count_trails(file: Path) -> dict[str, Any]:
-    """How many rows of clicks a file has, and what was skipped. Raises BadSource if it has none."""
-    report = ReadReport()
-    trails = sum(1 for _ in read_clicks(file, report))
-    return {"clicks": some(trails, report, "click"), "skipped": dict(report.skipped)}
-
-
-def some(number: int, report: ReadReport, what: str) -> int:
-    """The number, unless it is 0. Raises BadSource."""
-    if not number:
-        why = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
-        raise BadSource(f"No {what} that can be used: {why or 'it is empty'}")
-    return number

@@ -43,8 +43,11 @@ class FolderChanges(NamedTuple):
 class WatchedFolder:
     """A folder, and a hash of each record that the store has of it, by address."""
 
-    def __init__(self, path: Path, base: str | None, kind: str | None, text: bool) -> None:
-        self.path, self.base, self.kind, self.text = path, base, kind, text
+    def __init__(
+        self, path: Path, base: str | None, kind: str | None, text: bool, reads_mentions: bool = False
+    ) -> None:
+        """With `reads_mentions`, names of notes in the texts of others are links."""
+        self.path, self.base, self.kind, self.text, self.reads_mentions = path, base, kind, text, reads_mentions
         self.seen: dict[str, str] = {}
         self.files: dict[str, str] = {}  # the address of each note, by path
         self.folder = SourceFolder(path)
@@ -69,7 +72,8 @@ class WatchedFolder:
 
     def _records(self) -> Iterator[pa.RecordBatch]:
         self.report, self.folder = ReadReport(), SourceFolder(self.path)
-        return open_source(str(self.path), self.report, base=self.base, kind=self.kind, text=self.text).records()
+        given: dict[str, Any] = {"base": self.base, "kind": self.kind, "mentions": self.reads_mentions}
+        return open_source(str(self.path), self.report, text=self.text, **given).records()
 
     def changes_of(self, files: Iterable[Path]) -> FolderChanges:
         """What differs because some files changed. A folder that was moved counts as all files in it."""
@@ -80,6 +84,8 @@ class WatchedFolder:
         self.unsaved = True
         self.report = ReadReport()
         renamed = self.folder.know(Notes).renew(paths)
+        if renamed and self.reads_mentions:  # any note may have the name in its text
+            return self.changes()
         again = paths.union(*(self.mentions.get(name, set()) for name in renamed))
         before = {self.files.pop(path) for path in again if path in self.files}
         pages = [page for path in sorted(again) if self._has(path) for page in self._read_note(path)]
@@ -140,8 +146,13 @@ class WatchedFolder:
         self.folder.know(Notes)  # as they are now: a later change is compared with them
         for file in walk_files(self.path):
             path = file.relative_to(self.path).as_posix()
-            if path.lower().endswith(MARKDOWN_SUFFIXES) and self._has(path):
-                text = file.read_text("utf-8", "replace")
+            if path.lower().endswith(MARKDOWN_SUFFIXES):
+                try:
+                    text = file.read_text("utf-8", "replace")
+                except OSError:  # the report of its records has it
+                    continue
+                if not text:
+                    continue
                 self._mention(path, text)
                 base = None if self.base is None else address_under(self.base, self.path, file)
                 self.files[path] = note_address(text, base)
@@ -156,7 +167,9 @@ class WatchedFolder:
         base = None if self.base is None else address_under(self.base, self.path, file)
         try:
             self._mention(path, file.read_text("utf-8", "replace"))
-            for page in MARKDOWN.read(file, self.report, ReadOptions(base, self.text, folder=self.folder)):
+            for page in MARKDOWN.read(
+                file, self.report, ReadOptions(base, self.text, mentions=self.reads_mentions, folder=self.folder)
+            ):
                 assert isinstance(page, Page)
                 self.files[path] = page.url
                 yield page
@@ -165,14 +178,15 @@ class WatchedFolder:
 
     def state(self) -> dict[str, Any]:
         """The hashes of all records, to be written to a file."""
-        return {"version": STATE_VERSION, "folder": str(self.path.resolve()), "base": self.base, "seen": self.seen}
+        state = {"version": STATE_VERSION, "folder": str(self.path.resolve()), "base": self.base, "seen": self.seen}
+        return state | {"mentions": True} if self.reads_mentions else state
 
     def restore(self, state: object) -> bool:
         """Take over what an earlier watch knew. Return False if it was about something else."""
         given = state if isinstance(state, dict) else {}
         seen = given.get("seen")
         own = {name: value for name, value in self.state().items() if name != "seen"}
-        if not isinstance(seen, dict) or any(given.get(name) != value for name, value in own.items()):
+        if not isinstance(seen, dict) or any(given.get(name) != own.get(name) for name in {*own, *given} - {"seen"}):
             return False
         self.seen = {str(url): str(digest) for url, digest in seen.items()}
         return True

@@ -56,13 +56,11 @@ class ChangedPages:
 
     @cached_property
     def texts(self) -> list[tuple[int, dict[str, str], LinkTexts]]:
-        """(page, its own texts, those of links to it) of those that have words, ascending."""
-        return list(texts_of_some(self.graph, self.pages))
+        """(page, its own texts, those of links to it, with the languages of lists) of those that have words, ascending.
 
-    @cached_property
-    def texts_with_languages(self) -> list[tuple[int, dict[str, str], LinkTexts]]:
-        """The same with the languages of the lists."""
-        return list(texts_of_some(self.graph, self.pages, languages=True))
+        Some kinds of words don't need the languages; but reading the texts twice would take longer.
+        """
+        return list(texts_of_some(self.graph, self.pages))
 
 
 def growth_level(degree: int) -> int:

@@ -23,7 +23,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.links import OutLinks
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
-from cocite.words.tokens import language_of, prepare, terms_of
+from cocite.words.tokens import different_terms, language_of, prepare
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
 CHUNK_PAGES = 1 << 12  # pages read at a time
@@ -158,23 +158,21 @@ def counted_texts(table: pa.Table, languages: bool) -> dict[int, LinkTexts]:
     return found
 
 
-def texts_of_some(
-    graph: Graph, pages: NDArray[np.int64], languages: bool = False
-) -> Iterator[tuple[int, dict[str, str], LinkTexts]]:
-    """As `texts_of_pages`, of some pages, ascending: it reads them and the lists that link to them."""
+def texts_of_some(graph: Graph, pages: NDArray[np.int64]) -> Iterator[tuple[int, dict[str, str], LinkTexts]]:
+    """As `texts_of_pages` with languages, of some pages, ascending: it reads them and the lists that link to them."""
     kinds, aliases = graph.array("page.kind")[pages], graph.array("alias.page")
     shown = pages[(kinds & (NOINDEX | GONE) == 0) & ~np.isin(pages, aliases)]
-    links = link_texts_of(graph, shown, languages)
+    links = link_texts_of(graph, shown)
     for page in shown.tolist():
         own = {name: graph.texts.column(name)[page] for name in ("title", "headings", "text")}
         yield page, own, links.get(page, NO_LINK_TEXTS)
 
 
-def link_texts_of(graph: Graph, pages: NDArray[np.int64], languages: bool) -> dict[int, LinkTexts]:
-    """The texts of the links to some pages, ascending."""
+def link_texts_of(graph: Graph, pages: NDArray[np.int64]) -> dict[int, LinkTexts]:
+    """The texts of the links to some pages, ascending, with the languages of lists."""
     parents = parents_of(graph, pages)
     starts, *links = graph.links.read_some(graph.out, parents, attributes=True)
-    out, names = OutLinks.of(*links), list(columns_of(languages))
+    out, names = OutLinks.of(*links), list(columns_of(languages=True))
     sources = np.repeat(parents, np.diff(starts))
     read = sampled(graph, sources, out.targets, SAMPLE_LINKS) & np.isin(out.targets, pages)
     columns = {name: graph.texts.column(name) for name in MAX_TEXTS}
@@ -184,7 +182,7 @@ def link_texts_of(graph: Graph, pages: NDArray[np.int64], languages: bool) -> di
         own = OutLinks(out.targets[low:high], out.blocks[low:high], out.flags[low:high])
         targets.append(add_texts(graph, page, own, read[low:high], lines, texts))
     made = {name: pa.array(values, pa.string()) for name, values in texts.items()}
-    return counted_texts(pa.table({"target": np.concatenate(targets), **made}), languages)
+    return counted_texts(pa.table({"target": np.concatenate(targets), **made}), languages=True)
 
 
 def parents_of(graph: Graph, pages: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -279,7 +277,7 @@ def read_link_texts(
 def language_of_list(declared: str, lines: dict[str, list[str]]) -> str:
     """The language of a list: the declared one, or that of its headings and link texts."""
     texts = chain.from_iterable(lines[name] for name in ("headings", "contexts", "anchors"))
-    return language_of(set() if declared else set(terms_of("\n".join(texts)[:LANGUAGE_CHARACTERS])), declared)
+    return language_of(set() if declared else different_terms("\n".join(texts)[:LANGUAGE_CHARACTERS]), declared)
 
 
 def lines_of(graph: Graph, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -105,7 +105,7 @@ def follow_keywords(stored: OpenedWords, folder: Path, changed: ChangedPages) ->
     words, terms = stored.vocabulary(), lru_cache(CACHED_TEXTS)(terms_of)
     per_page, graph = int(stored.side.about["params"]["per_page"]), stored.graph
     chosen: dict[int, list[tuple[str, int]]] = {page: [] for page in changed.pages.tolist()}
-    for page, own, links in changed.texts_with_languages:
+    for page, own, links in changed.texts:
         chosen[page] = keywords_of(own, links, graph.facts.language(page), terms, per_page)
     known = words.find_all([word for row in chosen.values() for word, _ in row])
     counts = np.array([count for row in chosen.values() for _, count in row], np.uint32)

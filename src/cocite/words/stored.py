@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore, LockedStore
-from cocite.graph.generation import digest
+from cocite.graph.generation import digest, read_current
 from cocite.graph.nearest import edits
 from cocite.graph.side import SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
@@ -98,7 +98,7 @@ class WordData(Generic[Made]):
             return self._follow(graph, changes)
 
     def _follow(self, graph: Graph, changes: "dict[str, ChangedPages | None]") -> bool:
-        if Graph(graph.path).manifest["id"] != graph.manifest["id"]:
+        if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
             raise ChangedStore(f"Another command changed {graph.path} meanwhile: run this one again")
         try:
             side = read_side(graph, self.name, self.command(graph), lagging=True)

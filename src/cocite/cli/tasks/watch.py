@@ -50,6 +50,7 @@ class WatchFolder(WorkOptions):
         None, "Keep the texts of pages, and index all words for search (default: as before, else yes)", type=bool,
         flags=("--text/--no-text",),
     )  # fmt: skip
+    mentions: bool = parameter(False, "Notes: read names of other notes in a text as weak links")
     once: bool = parameter(False, "Add what has changed since the last time, and end")
 
     def validate(self) -> None:
@@ -124,7 +125,7 @@ class WatchFolder(WorkOptions):
         from cocite.sources.open_source import Source
 
         source = Source(self.folder, "folder", 0, watched.report, records, watched.text)
-        said = {"base": self.base} if self.base else {}
+        said = ({"base": self.base} if self.base else {}) | ({"mentions": ""} if self.mentions else {})
         options = self.build_options(said, anchors=self._keeps("anchors"), text=self._keeps("text"))
         write = partial(work, [source], Path(self.output), watched.report, options, no_progress)
         result = self.carried_out(write, options, no_progress)
@@ -150,7 +151,8 @@ class WatchFolder(WorkOptions):
     def _restored(self) -> "WatchedFolder":
         from cocite.sources.watched_folder import WatchedFolder
 
-        watched = WatchedFolder(Path(self.folder).absolute(), self.base or None, self.kind or None, self._keeps("text"))
+        given = self.base or None, self.kind or None, self._keeps("text"), self.mentions
+        watched = WatchedFolder(Path(self.folder).absolute(), *given)
         if Path(self.output).exists():
             with suppress(OSError, ValueError):
                 watched.restore(json.loads(self._state.read_bytes()))

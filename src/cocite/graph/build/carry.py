@@ -31,7 +31,9 @@ from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, subtracted_sourc
 from cocite.graph.store import Graph
 from cocite.graph.texts import LayeredColumn, TextWriter, text_column
 
-Pages = NDArray[np.int64]
+Pages = NDArray[Any]  # signed numbers of pages, hosts, …
+MAX_SMALL_NUMBERS = 1 << 30
+"""Fewer old numbers than that take four bytes each, and leave room for as many that come meanwhile."""
 STORED_UNITS = "host", "site"
 
 
@@ -61,7 +63,7 @@ class Numbers(NamedTuple):
 
 def _replaced(old: NDArray[Any], new: NDArray[Any], size: int) -> Pages:
     """The new number of each old one."""
-    numbers = np.full(size, -1, np.int64)
+    numbers = np.full(size, -1, np.int32 if max(size, len(new)) < MAX_SMALL_NUMBERS else np.int64)
     numbers[old] = new
     return numbers
 
@@ -224,4 +226,4 @@ class _Carried:
 
 def _grown(numbers: Pages, size: int) -> Pages:
     """A table of new numbers for more old ones, which are not known."""
-    return np.append(numbers, np.full(size - len(numbers), -1, np.int64))
+    return np.append(numbers, np.full(size - len(numbers), -1, numbers.dtype))

@@ -22,6 +22,7 @@ from cocite.graph.arrays import GONE, HAS_RECORD, TYPE_OF, Arrays, Keys, distinc
 from cocite.graph.build.commit_derived import ChangedParents, derived_arrays
 from cocite.graph.build.commit_units import Units
 from cocite.graph.build.gather_texts import gather_texts
+from cocite.graph.build.in_lists import changed_in_lists
 from cocite.graph.build.name_pieces import encode_keys, name_code
 from cocite.graph.build.names import NAME_COLUMNS, Tags, key_array, spelling_orders, text_buffers
 from cocite.graph.build.number import TAGS, keep_pages, number_pages
@@ -38,7 +39,6 @@ from cocite.graph.names import codes_of, packed
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextWriter
 from cocite.kernels.codec.attributes import pack_all
-from cocite.kernels.codec.layer_rows import merge_sources
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
 
@@ -184,7 +184,7 @@ class Commit:
         if not scratch.names(".names"):
             return nothing
         with Workers(0) as workers:
-            pages = number_pages(scratch, writer, self.sites, MEMORY_BYTES, workers, no_progress)
+            pages = number_pages(scratch, writer, None, MEMORY_BYTES, workers, no_progress)  # `Units` has their sites
             numbered = NumberedSpill(self.spill, pages, workers)
             numbered.number(np.asarray(scratch.column(TAGS, np.uint64)), MEMORY_BYTES, no_progress)
             numbered.choose_records(undated=NEWEST_SECOND)
@@ -194,7 +194,7 @@ class Commit:
                 usable = sum(int(np.count_nonzero(each)) for each in targets)  # of records that don't count
                 return nothing._replace(left_out={"replaced": usable, "unusable": sum(map(len, targets)) - usable})
             if kept is not None and not kept.all():
-                keep_pages(writer, self.sites, workers, kept)
+                keep_pages(writer, None, workers, kept)
                 numbered.keep_only(kept)
             numbered.write_records(writer)
             sorter = LinkSorter(numbered, writer, MEMORY_BYTES, no_progress)
@@ -240,7 +240,7 @@ class Commit:
     def _arrays(self, web: TouchedWeb) -> Columns:
         """All arrays of the layer but the derived ones."""
         rows = self.new_rows.some(self.out_changed)
-        self._into = self._in_lists()
+        self._into = changed_in_lists(self.old, *(np.sort(turn(each)) for each in (self.added, self.dropped)))
         arrays = out_arrays(self.old.arrays.base, self.after[self.out_changed], rows) | self._into
         arrays |= self._aliases(web)
         facts = self._new_facts(web)
@@ -249,17 +249,6 @@ class Commit:
         if len(self.remove) and self.remove != self.old.removed:
             arrays |= (self.old.removed + self.remove).arrays()
         return {name: values for name, values in arrays.items() if len(values)}
-
-    def _in_lists(self) -> Columns:
-        """The whole in-lists of all pages that got or lost a link."""
-        old = self.old
-        added, dropped = (np.sort(turn(each)) for each in (self.added, self.dropped))
-        pages = distinct(np.concatenate([added, dropped]) >> np.uint64(32)).astype(np.int64)
-        known = pages[pages < old.pages]
-        starts, sources, _ = old.links.read_some(old.into, known, attributes=False)
-        merged, ends = np.empty(len(sources) + len(added), np.uint32), np.zeros(len(pages) + 1, np.int64)
-        count = merge_sources(pages, starts, sources, added, dropped, ends, merged)
-        return encoded_lists(old.arrays.base, "in", pages, ends, merged[:count], np.zeros(0, np.uint32))
 
     def _aliases(self, web: TouchedWeb) -> Columns:
         """Aliases that came, went, or lead elsewhere."""

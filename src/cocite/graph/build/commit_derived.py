@@ -104,8 +104,9 @@ class _ByTarget(NamedTuple):
 def _changed_rows(old: Graph, kind: str, pages: Pages, chosen: NDArray[np.uint32], few: Pages) -> Columns:
     """The rows of chosen parents that differ from the stored ones. Pages with `few` links in lose theirs."""
     stored = old.links.stored_parents(kind)
-    rows = [old.links.stored(kind, page) if page < old.pages else None for page in pages.tolist()]
-    differs = [row is None or not np.array_equal(row, own) for row, own in zip(rows, chosen, strict=True)]
+    at, differs = find_in(stored.page, pages), np.ones(len(pages), np.bool_)
+    if (known := at >= 0).any():
+        differs[known] = (old.links.stored_rows(kind, at[known]) != chosen[known]).any(axis=1)
     lost = few[find_in(stored.page, few) >= 0]
     none = np.full((len(lost), chosen.shape[1]), NONE, np.uint32)
     every, parents = np.append(pages[differs], lost), np.concatenate([chosen[differs], none])
@@ -116,19 +117,15 @@ def _changed_rows(old: Graph, kind: str, pages: Pages, chosen: NDArray[np.uint32
 def _with_more(stored: parents.StoredParents, pages: Pages, anew: Pages, more: _ByTarget) -> parents.ChosenParents:
     """Among which parents to choose those of some pages: the ones that are stored, and more of them.
 
-    For pages that have no row, and those that are chosen `anew`, it is empty: among all.
+    Pages that have no row, and those that are chosen `anew`, have none here: they are chosen among all.
     """
     at, own = find_in(stored.page, pages), find_in(more.targets, pages)
+    row = np.full(len(pages), -1, np.int64)
     known = (at >= 0) & ~np.isin(pages, anew)
-    found, starts = [np.zeros(0, np.uint32)], [0]
-    for row, place, is_known in zip(at.tolist(), own.tolist(), known.tolist(), strict=True):
-        if is_known:
-            first = int(stored.first[row])
-            parts = [stored.parent[first : first + stored.size]]
-            parts += [more.parents[more.starts[place] : more.starts[place + 1]]] if place >= 0 else []
-            found.append(distinct(np.concatenate(parts)))
-        starts.append(starts[-1] + (len(found[-1]) if is_known else 0))
-    return parents.ChosenParents(np.array(starts, np.int64), np.concatenate(found))
+    row[known] = stored.first[at[known]]
+    bounds = np.zeros((len(pages), 2), np.int64)
+    bounds[own >= 0] = np.stack([more.starts[:-1], more.starts[1:]], axis=1)[own[own >= 0]]
+    return parents.ChosenParents(row, stored.parent, stored.size, more.parents, bounds)
 
 
 def _near_duplicates(old: Graph, new: Graph, out: Pages, into: Pages) -> Columns:

@@ -21,6 +21,13 @@ from cocite.system import lock_file
 
 LOCKED_SECONDS, LOCKED_PAUSE_SECONDS = 10.0, 0.002
 """How long compaction waits for commits before it begins, and how often it looks: there is little time between them."""
+SWITCH_SECONDS = 600.0
+"""How long it waits when it is done: whoever writes for longer hangs, or builds the store anew."""
+
+
+def is_compacting(path: Path) -> bool:
+    """Whether a command compacts a store."""
+    return any(generation.is_locked(other / "lock") for other in path.glob("compact-*"))
 
 
 @contextmanager
@@ -29,8 +36,8 @@ def linked_copy(path: Path) -> Iterator[Path]:
     folder = path / f"compact-{os.getpid()}"
     copy = folder / "web.cocite"
     with ExitStack() as stack:
-        with _locked_soon(path):
-            if any(generation.is_locked(other / "lock") for other in path.glob("compact-*")):
+        with _locked_soon(path, LOCKED_SECONDS):
+            if is_compacting(path):
                 raise LockedStore(f"another command is compacting {path}; wait for it")
             folder.mkdir()
             lock_file(stack.enter_context((folder / "lock").open("a")), wait=False)
@@ -46,9 +53,9 @@ def linked_copy(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked_soon(path: Path) -> Iterator[None]:
-    """Lock a store, though commits follow closely."""
-    until = time.monotonic() + LOCKED_SECONDS
+def _locked_soon(path: Path, seconds: float) -> Iterator[None]:
+    """Lock a store, though commits follow closely. Raises LockedStore if it can't be done in time."""
+    until = time.monotonic() + seconds
     with ExitStack() as stack:
         while True:
             try:
@@ -80,7 +87,7 @@ def replace_base(path: Path, old: Graph, copy: Path) -> bool:
     new = Graph(copy)
     numbers = Numbers.of(old, new)
     folder, manifest, _ = generation.read_pointer(copy)
-    with generation.new_generation(path, wait=True):
+    with _locked_soon(path, SWITCH_SECONDS):
         now = Graph(path)
         since = layers_since(now.arrays, old.manifest["id"])
         if since is None:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import distinct, find_in
-from cocite.graph.build.commit import Columns, columns_with_texts, encoded_lists, encoded_names, out_arrays
+from cocite.graph.build.commit import Columns, columns_with_texts, encoded_names, out_arrays
 from cocite.graph.build.commit_derived import entry_points
+from cocite.graph.build.in_lists import in_lists
 from cocite.graph.build.spill import RECORD_TEXTS
 from cocite.graph.changes.layers import NONE, PAGE_FACTS, PAGE_TABLES, Layer, LayeredArrays, pages_in
 from cocite.graph.generation import MemoryWriter, merged_sources
@@ -73,8 +74,8 @@ def _facts(graph: Graph, layers: list[Layer]) -> Columns:
 def _lists(graph: Graph, layers: list[Layer]) -> Columns:
     base, out, into = graph.arrays.base, _union(layers, "out.page"), _union(layers, "in.page")
     columns = out_arrays(base, out, graph.links.read_pages(out))
-    starts, sources, _ = graph.links.read_some(graph.into, into, attributes=False)
-    columns |= encoded_lists(base, "in", into, starts, sources, np.zeros(0, np.uint32))
+    nothing_more = np.zeros(len(into) + 1, np.int64)
+    columns |= in_lists(graph, into, np.ones(len(into), np.bool_), nothing_more, np.zeros(0, np.uint32))
     columns |= entry_points(graph, out.astype(np.uint32))
     for kind in ("best", "sample"):
         columns |= _chosen_parents(graph, layers, kind)
@@ -103,7 +104,7 @@ def chosen_parents(
     rows = np.full((int(kept.sum()), stored.size or size), NONE, np.uint32)
     there = at[kept] >= 0
     if there.any():
-        rows[there] = stored.parent[stored.first[at[at >= 0]].astype(np.int64)[:, None] + np.arange(stored.size)]
+        rows[there] = graph.links.stored_rows(kind, at[at >= 0])
     return pages[kept], rows
 
 

@@ -45,9 +45,9 @@ Hashes = NDArray[np.uint64]
 
 
 def number_pages(
-    scratch: ScratchSpace, writer: Writer, sites: Sites, memory: int, workers: Workers, progress: Progress
+    scratch: ScratchSpace, writer: Writer, sites: Sites | None, memory: int, workers: Workers, progress: Progress
 ) -> int:
-    """Write all arrays that depend on names only; returns the number of pages."""
+    """Write all arrays that depend on names only; returns the number of pages. Without `sites`, no hosts and sites."""
     names = scratch.names(".names")
     if not names:
         return 0
@@ -112,7 +112,7 @@ def keep_tags(batches: Batches, scratch: ScratchSpace) -> Iterator[pa.RecordBatc
         yield batch
 
 
-def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.bool_]) -> None:
+def keep_pages(writer: Writer, sites: Sites | None, workers: Workers, kept: NDArray[np.bool_]) -> None:
     """Write names and the like again, for some of the pages only."""
     written = {name: writer.map(name) for name in writer.arrays}
     for name in written:  # they stay mapped until they have been read
@@ -133,9 +133,10 @@ def name_batches(written: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) ->
         yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
 
 
-def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches, progress: Progress) -> int:
+def write_names(writer: Writer, sites: Sites | None, workers: Workers, batches: Batches, progress: Progress) -> int:
     """Write the names of pages in order, and the host, domain and site of each page; returns how many."""
-    shown, of_sites, put, batches = TextWriter(writer, "shown"), SiteWriter(writer, sites), writer.append, iter(batches)
+    shown, put, batches = TextWriter(writer, "shown"), writer.append, iter(batches)
+    of_sites = None if sites is None else SiteWriter(writer, sites)
     first = next(batches)  # their codes are made from it
     characters, shared, pieces = made_for(text_buffers(first.column("key")))
     code = name_code(characters, shared, pieces)
@@ -160,7 +161,8 @@ def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches
         texts = batch.column("shown")
         for i in np.flatnonzero(texts.is_valid()) if texts.null_count < len(texts) else ():
             shown.append(pages + int(i), texts[int(i)].as_py().encode())
-        of_sites.append(*keys)
+        if of_sites is not None:
+            of_sites.append(*keys)
         pages += len(batch)
         bits += len(words) * 64
         if pages > MAX_PAGES:

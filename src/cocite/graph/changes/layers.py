@@ -34,6 +34,8 @@ PAGE_FACTS = (
     "page.site",
 )  # fmt: skip
 """Per-page arrays. A layer has their values for the pages `fact.page`."""
+DECIDED_BY = dict.fromkeys(PAGE_FACTS, "fact.page") | {"out.degree": "out.page", "in.degree": "in.page"}
+"""The array of a layer that lists the pages whose values it has."""
 PAGE_TABLES = {"alias": ("target",), "near": ("representative",), "repeat": ("target", "attribute")}
 ENTRY_POINTS = ("out.skip.bit", "out.skip.before", "out.skip.attribute"), ("out.long.target", "out.long.place")
 MAPPED = {"out.words", "in.words", "out.weight", "best.parent", "sample.parent", *ENTRY_POINTS[0], *ENTRY_POINTS[1]}
@@ -187,10 +189,8 @@ class LayeredArrays(Arrays):
 
     def _make(self, name: str) -> Values:
         kind, _, part = name.partition(".")
-        if name in PAGE_FACTS:
-            return self._grown(name, "fact.page")
-        if name in ("out.degree", "in.degree"):
-            return self._grown(name, f"{kind}.page")
+        if name in DECIDED_BY:
+            return self._grown(name, DECIDED_BY[name])
         if name in ("out.words", "in.words"):
             values, self._word_places[kind] = self._joined(name)
             return values
@@ -213,13 +213,14 @@ class LayeredArrays(Arrays):
 
     def of_pages(self, name: str, pages: NDArray[Any]) -> NDArray[Any]:
         """The values of some pages, without putting the array together: that takes a copy of all pages of memory."""
-        if name in self or name not in PAGE_FACTS:
+        key = DECIDED_BY.get(name)
+        if name in self or key is None:
             return super().of_pages(name, pages)
         wanted, own, values = pages.astype(np.uint32), self.base[name], np.zeros(len(pages), TYPE_OF[name])
         old = wanted < len(own)
         values[old] = own[wanted[old]]
         for layer in self.layers:
-            at = find_in(layer["fact.page"], wanted)
+            at = find_in(layer[key], wanted)
             decided = at >= 0
             values[decided] = layer[name][at[decided]] if len(layer[name]) else 0
         return values
@@ -241,8 +242,9 @@ class LayeredArrays(Arrays):
             return self.base[name].view()
         values, _ = joined(TYPE_OF[name], [self._base_part(name)], self.pages if short else self.new)
         for layer in self.layers:
-            if len(layer[name]):
-                values[layer[key]] = layer[name]
+            if len(layer[name]):  # a page of memory is copied when it is written to: most facts are those of before
+                differs = values[layer[key]] != layer[name]
+                values[layer[key][differs]] = layer[name][differs]
             elif len(layer[key]):
                 values[layer[key]] = 0
         return values

@@ -121,26 +121,74 @@ def best_parents(lists, parents, count, keep, heap, out):
     return size
 
 
+@inline
+def ranks_before(lists, one, other):
+    """Whether a parent comes before another: by in-degree, then by address."""
+    if lists.degree[one] != lists.degree[other]:
+        return lists.degree[one] > lists.degree[other]
+    return address_key(lists, one) < address_key(lists, other)
+
+
 class ChosenParents(NamedTuple):
-    """For each of some pages, parents to choose among, ascending; none: all of them."""
+    """For each of some pages, parents to choose among: the stored ones, and more of them; without a row, all."""
 
-    starts: NDArray[np.int64]  # one more for the end
-    parents: NDArray[np.uint32]
+    row: NDArray[np.int64]  # where the stored ones begin, -1: there are none; empty: there are none of any page
+    stored: NDArray[np.uint32]
+    size: int  # stored parents in a row
+    more: NDArray[np.uint32]
+    bounds: NDArray[np.int64]  # where those of each page begin in `more`, and where they end
 
 
-ALL_PARENTS = ChosenParents(np.zeros(0, np.int64), np.zeros(0, np.uint32))
+NO_ROW = -2
+ALL_PARENTS = ChosenParents(np.zeros(0, np.int64), _EMPTY, 0, np.zeros(0, np.uint32), np.zeros((0, 2), np.int64))
 
 
 @inline
-def parents_to_choose(lists, pages, chosen, i, room):
-    """The parents of pages[i] to choose among, in `room` or in a larger array. Returns (how many or DAMAGED, it)."""
-    if len(chosen.starts) == 0 or chosen.starts[i] == chosen.starts[i + 1]:
-        return read_grown(lists, np.int64(pages[i]), room)
-    some = chosen.parents[chosen.starts[i] : chosen.starts[i + 1]]
-    for parent in some:
+def stored_row(lists, among, i, out):
+    """Copy the stored parents of pages[i] into `out`. Returns how many, NO_ROW if there are none, or DAMAGED."""
+    if len(among.row) == 0 or among.row[i] < 0 or among.size != len(out):
+        return np.int64(NO_ROW)
+    row = among.row[i]
+    if row + np.int64(among.size) > len(among.stored):
+        return np.int64(DAMAGED)
+    for k in range(among.size):
+        parent = among.stored[row + k]
         if parent >= len(lists.degree):
-            return np.int64(DAMAGED), room
-    return np.int64(len(some)), some.copy()
+            return np.int64(DAMAGED)
+        out[k] = parent
+    for parent in among.more[among.bounds[i, 0] : among.bounds[i, 1]]:
+        if parent >= len(lists.degree):
+            return np.int64(DAMAGED)
+    return np.int64(among.size)
+
+
+@inline
+def put_in(out, size, at, parent):
+    """Put a parent at a place of a row, whose last one falls out if it is full. Returns how many it has."""
+    if at < len(out):
+        for k in range(min(size, len(out) - 1), at, -1):
+            out[k] = out[k - 1]
+        out[at] = parent
+        size = min(size + 1, np.int64(len(out)))
+    return size
+
+
+@inline
+def renew_best(lists, more, size, out):
+    """Put parents that are new, or whose in-degrees are others, into a row of best parents, in their places."""
+    kept = np.int64(0)
+    for k in range(size):
+        changed = False
+        for parent in more:
+            changed |= parent == out[k]
+        out[kept] = out[k]
+        if not changed:
+            kept += 1
+    for parent in more:
+        at = kept
+        while at > 0 and ranks_before(lists, parent, out[at - 1]):
+            at -= 1
+        kept = put_in(out, kept, at, parent)
 
 
 @kernel
@@ -148,10 +196,15 @@ def best_of_all(lists, pages, among, keep, out):
     """`best_parents` of many pages, a row of `keep` each; `among` ChosenParents."""
     parents, heap = np.empty(1024, np.uint32), np.empty(keep, np.uint64)
     for i in range(len(pages)):
-        count, parents = parents_to_choose(lists, pages, among, i, parents)
-        if count < 0:
+        size = stored_row(lists, among, i, out[i])
+        if size == NO_ROW:
+            size, parents = read_grown(lists, np.int64(pages[i]), parents)
+            if size >= 0:
+                best_parents(lists, parents, size, keep, heap, out[i])
+        elif size >= 0:
+            renew_best(lists, among.more[among.bounds[i, 0] : among.bounds[i, 1]], size, out[i])
+        if size < 0:
             return np.int64(DAMAGED)
-        best_parents(lists, parents, count, keep, heap, out[i])
     return np.int64(len(pages))
 
 
@@ -179,14 +232,6 @@ def sample_parents(parents, child, fingerprints, seed, keep, out):
     for k in range(kept):
         out[k] = chosen[order[k]]
     return kept
-
-
-@inline
-def ranks_before(lists, one, other):
-    """Whether a parent comes before another: by in-degree, then by address."""
-    if lists.degree[one] != lists.degree[other]:
-        return lists.degree[one] > lists.degree[other]
-    return address_key(lists, one) < address_key(lists, other)
 
 
 @kernel
@@ -245,14 +290,35 @@ def resampled(stored, pages, starts, added, fingerprints, seed, found):
     return np.int64(len(pages))
 
 
+@inline
+def renew_sample(more, child, fingerprints, seed, size, out):
+    """Put new parents into a sample, in the order of their hashes."""
+    child_hash = hash_long(uint64(child), uint64(seed))
+    for parent in more:
+        value, low, high = hash_long(uint64(fingerprints[parent]), child_hash), np.int64(0), size
+        while low < high:
+            middle = (low + high) >> 1
+            if hash_long(uint64(fingerprints[out[middle]]), child_hash) < value:
+                low = middle + 1
+            else:
+                high = middle
+        if low == size or out[low] != parent:
+            size = put_in(out, size, low, parent)
+
+
 @kernel
 def sample_of_all(lists, pages, among, fingerprints, seed, keep, out):
     """`sample_parents` of many pages, a row of `keep` each; `among` ChosenParents."""
     parents = np.empty(1024, np.uint32)
     for i in range(len(pages)):
-        page = np.int64(pages[i])
-        count, parents = parents_to_choose(lists, pages, among, i, parents)
-        if count < 0:
+        child = fingerprints[np.int64(pages[i])]
+        size = stored_row(lists, among, i, out[i])
+        if size == NO_ROW:
+            size, parents = read_grown(lists, np.int64(pages[i]), parents)
+            if size >= 0:
+                sample_parents(parents[:size], child, fingerprints, seed, keep, out[i])
+        elif size >= 0:
+            renew_sample(among.more[among.bounds[i, 0] : among.bounds[i, 1]], child, fingerprints, seed, size, out[i])
+        if size < 0:
             return np.int64(DAMAGED)
-        sample_parents(parents[:count], fingerprints[page], fingerprints, seed, keep, out[i])
     return np.int64(len(pages))

@@ -3,7 +3,21 @@
 import numpy as np
 from numba import uint64
 
+from cocite.kernels.codec.link_codec import (
+    DAMAGED,
+    ESCAPE,
+    RAW_BITS,
+    cheapest_step,
+    flush,
+    link_bits,
+    put,
+    window,
+)
+from cocite.kernels.codec.lists import bounds_of, is_inside
 from cocite.kernels.jit import inline, kernel
+
+FAR = 1 << 40
+"""In the place of the target before: no code reaches it, so a link is written from its page."""
 
 
 @kernel
@@ -55,6 +69,50 @@ def merge_sources(pages, starts, sources, added, dropped, merged_starts, merged)
             at += 1
     merged_starts[len(pages)] = done
     return done
+
+
+@kernel
+def bits_of_lists(lists, pages):
+    """The bits that the lists of some pages take together, or DAMAGED."""
+    total = np.int64(0)
+    for page in pages:
+        start, stop = bounds_of(lists, np.int64(page))
+        if start > stop or not is_inside(lists, start, stop):
+            return np.int64(DAMAGED)
+        total += stop - start
+    return total if total <= np.int64(len(lists.words)) << 6 else np.int64(DAMAGED)
+
+
+@kernel
+def append_links(lists, pages, kept, links, starts, code, words, ends):
+    """Write lists of some pages into `words`; list i ends at bit ends[i]. Returns where the last one ends.
+
+    Where kept[i], it begins with the page's list as it is, whose bits are copied. Then come the links
+    links[starts[i] : starts[i + 1]]: they ascend, and are beyond all that a kept list has. `bits_of_lists` has verified
+    the kept ones.
+    """
+    escape_cost = code.lengths[ESCAPE] + RAW_BITS
+    position, pending = np.int64(0), uint64(0)
+    for i in range(len(pages)):
+        page = np.int64(pages[i])
+        previous = page
+        if kept[i]:
+            at, stop = bounds_of(lists, page)
+            while at < stop:
+                bits = min(np.int64(64), stop - at)
+                piece = window(lists.words, at) & (uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - bits))
+                position, pending = put(words, position, pending, piece, bits)
+                at += bits
+            previous = np.int64(FAR)
+        for k in range(starts[i], starts[i + 1]):
+            target = np.int64(links[k])
+            mode, length, distance = cheapest_step(page, previous, target, code.lengths, escape_cost)
+            piece, bits = link_bits(code.codes, code.lengths, mode << 6 | length, length, distance)
+            position, pending = put(words, position, pending, piece, bits)
+            previous = target
+        ends[i] = position
+    flush(words, position, pending)
+    return position
 
 
 @inline

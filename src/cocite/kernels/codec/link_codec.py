@@ -196,6 +196,21 @@ def count_symbols(targets, attributes, starts, bases, lengths, counts):
             previous = target
 
 
+@inline
+def link_bits(codes, lengths, symbol, length, distance):
+    """(The bits of a link, how many): at most 12 + 9 + 31. What changes its attribute is another piece, of 38."""
+    if lengths[symbol] > 0:
+        piece, bits = uint64(codes[symbol]), np.int64(lengths[symbol])
+    else:
+        bits = np.int64(lengths[ESCAPE])
+        piece = uint64(codes[ESCAPE]) | uint64(symbol) << uint64(bits)
+        bits += RAW_BITS
+    if length > 1:
+        piece |= uint64(distance - (np.int64(1) << (length - 1))) << uint64(bits)
+        bits += length - 1
+    return piece, bits
+
+
 @kernel
 def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends):
     """Write lists of distinct targets into `words`; list i ends at bit ends[i]. Without attributes, links are plain."""
@@ -212,16 +227,7 @@ def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends
             changed = len(attributes) > 0 and np.int64(attributes[k]) != attribute
             if changed:
                 symbol += CHANGE
-            # A link is at most 12 + 9 + 31 bits, a change at most 38: one piece each.
-            if lengths[symbol] > 0:
-                piece, bits = uint64(codes[symbol]), np.int64(lengths[symbol])
-            else:
-                bits = np.int64(lengths[ESCAPE])
-                piece = uint64(codes[ESCAPE]) | uint64(symbol) << uint64(bits)
-                bits += RAW_BITS
-            if length > 1:
-                piece |= uint64(distance - (np.int64(1) << (length - 1))) << uint64(bits)
-                bits += length - 1
+            piece, bits = link_bits(codes, lengths, symbol, length, distance)
             position, pending = put(words, position, pending, piece, bits)
             if changed:
                 new = np.int64(attributes[k])
