@@ -119,13 +119,6 @@ def test_chosen_parents_come_change_and_go(place: Path, monkeypatch: pytest.Monk
         assert check(path) == []
 
 
-def test_layers_of_older_formats_drop_the_rows_of_all_pages_that_got_links() -> None:
-    arrays = {"in.page": np.array([1, 5], np.uint32), "best.page": np.array([5, 7], np.uint32)}
-    manifest = {"first": 9, "new": 0}
-    assert Layer(manifest | {"format": 3}, arrays).decides_parents("best").tolist() == [1, 5, 7]
-    assert Layer(manifest | {"format": 4}, arrays).decides_parents("best").tolist() == [5, 7]
-
-
 def test_a_source_that_is_added_again_is_one_source(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a store that is written to for days had a manifest of megabytes."""
     monkeypatch.setattr(merge_layers, "MAX_LAYERS", 2)
