@@ -84,7 +84,7 @@ def entropy_after(symbols: Numbers, context: Numbers) -> float:
 
 
 def four_classes(symbols: Numbers, lengths: Numbers) -> float:
-    """Bits of all symbols, by four classes of the bit length before each: four tables, one of which is chosen early."""
+    """Bits of all symbols, by four classes of the bit length before each: one of four tables is chosen early."""
     before = np.append(64, lengths[:-1])
     return min(
         entropy_after(symbols, np.searchsorted([a, b, c], before, "right"))
@@ -244,7 +244,7 @@ def report(graph: Graph, direction: str) -> None:
 
 
 def sample_head(lists: Sample, links: int) -> Sample:
-    """The first lists, of about so many links."""
+    """The first lists, with about that number of links."""
     some = int(np.searchsorted(lists.starts, min(links, int(lists.starts[-1])), "right")) - 1
     return lists._replace(
         pages=lists.pages[:some], starts=lists.starts[: some + 1], targets=lists.targets[: lists.starts[some]]

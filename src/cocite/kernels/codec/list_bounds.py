@@ -44,7 +44,7 @@ def has_record(bounds, page):
 
 @lean_inline
 def record_word(bounds, page):
-    """The word of `bounds` in which a page's record begins."""
+    """The word of `bounds` that has the beginning of a page's record."""
     return (HEADER_BITS + (page >> 4) * record_bits(bounds)) >> 6
 
 
@@ -138,7 +138,7 @@ def records(
 
 
 def packed(ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """`bounds` and `far` of lists, the first of which begins at bit 0; list i ends at bit ends[i]."""
+    """`bounds` and `far` of lists from bit 0 on; list i ends at bit ends[i]."""
     whole = padded(ends, int(ends[-1]) if len(ends) else 0)
     spans = np.diff(np.append(np.uint64(0), whole[PER_RECORD - 1 :: PER_RECORD])).astype(np.int64)
     width = best_width(lengths_of(spans))
