@@ -150,8 +150,9 @@ def sizes(store: Path) -> None:
     groups = {
         "links out (order, blocks)": ("out.words", "out.code"),
         "links in": ("in.words", "in.code"),
-        "offsets": ("out.base", "out.offset", "in.base", "in.offset"),
-        "degrees": ("out.degree", "in.degree", "out.first"),
+        "offsets": ("out.bounds", "out.far", "in.bounds", "in.far"),
+        "degrees": ("out.degree", "in.degree"),
+        "repeated links": ("repeat.",),
         "ready-made parents, entry points, near-duplicates": ("best.", "sample.", ".long.", ".skip.", "near."),
         "names, both ways": CODED_NAMES,
         "fingerprints and look-up": ("fingerprint", "look_up"),

@@ -38,12 +38,12 @@ def main() -> None:
             [
                 "cocite, links out",
                 bits("out.words", "out.code"),
-                bits("out.words", "out.code", "out.base", "out.offset", "out.degree"),
+                bits("out.words", "out.code", "out.bounds", "out.far", "out.degree"),
             ],
             [
                 "cocite, links in",
                 bits("in.words", "in.code"),
-                bits("in.words", "in.code", "in.base", "in.offset", "in.degree"),
+                bits("in.words", "in.code", "in.bounds", "in.far", "in.degree"),
             ],
             ["WebGraph (BVGraph), links out", f"{graph_file.stat().st_size * 8 / links:.2f}", offsets(base, links)],
             ["plain CSR, 32 bits", "32.00", f"{32 + 64 * graph.pages / links:.2f}"],

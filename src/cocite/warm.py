@@ -285,7 +285,7 @@ def empty_web() -> Any:
         array.flags.writeable = False
         return array
 
-    sizes = {"out.offset": 2, "in.offset": 2, "look_up.start": 3, "name.code": 515}
+    sizes = {"out.bounds": 3, "in.bounds": 3, "look_up.start": 3, "name.code": 515}
     kept = {name: kind for name, kind in TYPE_OF.items() if not name.startswith("alias.")}
     web = Web(Graph.from_arrays({name: mapped(np.zeros(sizes.get(name, 1), kind)) for name, kind in kept.items()}))
     weights, home = mapped(np.ones(1, np.uint16)), mapped(np.zeros(1, np.uint8))

@@ -52,7 +52,7 @@ def test_one_flipped_bit_of_an_offset_does_not_crash_a_rank() -> None:
             rank("pagerank").compute(graph)
             for at in range(1, 60, 7):
                 with pytest.raises(BadStore, match="damaged"):
-                    rank("pagerank").compute(changed(graph, "in.offset", at, 1 << 31))
+                    rank("pagerank").compute(changed(graph, "in.bounds", at, 1 << 41))
         return True
 
     assert in_child(refused, "a rank of a damaged store")

@@ -53,8 +53,8 @@ def assert_same_links(graph: Graph, naive: Naive, place: dict[str, int], name: s
     )  # fmt: skip
     names = {number: name for name, number in place.items()}
     assert [NaiveLink(names[target], *rest) for target, *rest in kept] == page.links, name
-    low, high = np.searchsorted(graph.links.repeats.page, [number, number + 1])
-    again = zip(*(each[low:high].tolist() for each in graph.links.repeats[1:]), strict=True)
+    _, *repeated = graph.links.read_repeats(np.array([number]))
+    again = zip(*(each.tolist() for each in repeated), strict=True)
     assert [NaiveLink(names[to], (of & 0xFFFFFF) - 1, of >> 24) for to, of in again] == page.again, name
     assert graph.links_to(number).tolist() == sorted(place[parent] for parent in naive.parents[name])
     assert graph.out_degree[number] == len(page.links)

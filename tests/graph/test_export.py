@@ -59,11 +59,11 @@ def rebuilt(source: Path, path: Path) -> Graph:
 
 def whole(graph: Graph, page: int) -> dict[str, Any]:
     """Everything that a store says of a page, with addresses instead of numbers."""
-    links, repeats, facts = graph.links_from(page), graph.links.repeats, graph.facts
-    again = slice(*np.searchsorted(repeats.page, [page, page + 1]).tolist())
+    links, facts = graph.links_from(page), graph.facts
+    _, again, attributes = graph.links.read_repeats(np.array([page]))
     return {
-        "again": [graph.canonical(int(target)) for target in repeats.target[again]],
-        "again in": repeats.attribute[again].tolist(),
+        "again": [graph.canonical(int(target)) for target in again],
+        "again in": attributes.tolist(),
         "address": graph.address(page),
         "leads": graph.canonical(graph.alias_target(page)),
         "links": [graph.canonical(int(target)) for target in links.targets],

@@ -188,7 +188,7 @@ def test_a_store_of_format_1_opens_and_is_renewed_by_any_change(place: Path) -> 
     assert graph.manifest["format"] == 1 and check(place / "s") == []
     assert [graph.address(graph.find(url)) for url in urls] == urls
     extend(place / "s", [LISTED])
-    assert Graph(place / "s").manifest["format"] == 2 and check(place / "s") == []
+    assert Graph(place / "s").manifest["format"] == generation.FORMAT_NUMBER and check(place / "s") == []
 
 
 def test_check_finds_mixed_up_pages_of_format_1(store: Path) -> None:

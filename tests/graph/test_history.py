@@ -31,7 +31,7 @@ from tests.graph.damage import rewrite_manifest
 from tests.graph.webs import extend, files_of, make, page, records
 
 DAYS = ["", "2001-02-03", "2005-06-07", "2005-06-07T05:00:00", "2010-01-01T12:00:00Z", "2020-05-05T05:05:05+02:00"]
-CODED = {f"{direction}.{part}" for direction in ("out", "in") for part in ("words", "base", "offset", "code")}
+CODED = {f"{direction}.{part}" for direction in ("out", "in") for part in ("words", "bounds", "far", "code")}
 CODED |= {"history.edit", "history.start"}
 """Their bits depend on links that a page repeats in one section, which a history doesn't keep: lists are compared."""
 LISTS = ["https://list.example/", "https://other.example/"]

@@ -119,13 +119,6 @@ def test_chosen_parents_come_change_and_go(place: Path, monkeypatch: pytest.Monk
         assert check(path) == []
 
 
-def test_layers_of_older_formats_drop_the_rows_of_all_pages_that_got_links() -> None:
-    arrays = {"in.page": np.array([1, 5], np.uint32), "best.page": np.array([5, 7], np.uint32)}
-    manifest = {"first": 9, "new": 0}
-    assert Layer(manifest | {"format": 3}, arrays).decides_parents("best").tolist() == [1, 5, 7]
-    assert Layer(manifest | {"format": 4}, arrays).decides_parents("best").tolist() == [5, 7]
-
-
 def test_a_source_that_is_added_again_is_one_source(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a store that is written to for days had a manifest of megabytes."""
     monkeypatch.setattr(merge_layers, "MAX_LAYERS", 2)
@@ -174,14 +167,18 @@ def test_a_damaged_layer(store: Path) -> None:
         Graph(store)
 
 
-def test_a_layer_of_a_newer_format(store: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [(99, "this cocite reads up to 5: upgrade"), (4, "this cocite reads layers of format 5: build")],
+)
+def test_a_layer_of_another_format(store: Path, number: int, advice: str) -> None:
     graph = Graph(store)
     [_, newest], folder = layers(graph), read_pointer(store)[0].name
-    parts, checksum = layer_bytes(newest.manifest | {"format": 99}, newest.arrays)
+    parts, checksum = layer_bytes(newest.manifest | {"format": number}, newest.arrays)
     (store / f"{folder}-000009.layer").write_bytes(b"".join(map(bytes, parts)))
     line = f"{folder}-000009.layer {checksum}\n"
     (store / "CURRENT").write_text((store / "CURRENT").read_text().splitlines(True)[0] + line)
-    with pytest.raises(BadStore, match=r"has format 99, this cocite reads up to 4: upgrade"):
+    with pytest.raises(BadStore, match=f"has format {number}, {advice}"):
         Graph(store)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cocite.graph.arrays import PER_BASE
-from cocite.graph.build.sort_links import count_symbols, encode
+from cocite.graph.encode import count_symbols, encode
 from cocite.graph.huffman import Code
 from cocite.kernels.codec.link_codec import link_table
+from cocite.kernels.codec.list_bounds import packed
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.jit import CACHED
 
@@ -30,15 +30,8 @@ def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None
     starts = np.cumsum([0, *map(len, targets)])
     code = Code.from_counts(count_symbols(flat, attrs, starts, np.arange(len(targets), dtype=np.uint32)))
     words, bits, ends, degrees = encode(flat, attrs, starts, np.arange(len(starts) - 1, dtype=np.uint32), code)
-    firsts = np.append(0, ends)
-    base = firsts[::PER_BASE]
-    return Lists(
-        np.append(words[: (bits + 63) >> 6], np.uint64(0)),
-        base.astype(np.uint64),
-        (firsts - np.repeat(base, PER_BASE)[: len(firsts)]).astype(np.uint32),
-        degrees,
-        link_table(code.table),
-    )
+    words = np.append(words[: (bits + 63) >> 6], np.uint64(0))
+    return Lists(words, *packed(ends.astype(np.uint64)), degrees, link_table(code.table))
 
 
 def turned(targets: list[list[int]]) -> list[list[int]]:

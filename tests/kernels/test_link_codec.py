@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cocite.graph.build.sort_links import encode
+from cocite.graph.encode import encode
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import link_codec
 from cocite.kernels.codec import lists as reading

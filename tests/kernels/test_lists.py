@@ -44,13 +44,15 @@ def test_reading_lists_two_at_a_time(targets: list[list[int]], pages: list[int],
 
 
 @examples(30)
-@given(webs, st.sampled_from(["words", "base", "offset", "degree", "table"]), st.data())
+@given(webs, st.sampled_from(["words", "bounds", "far", "degree", "table"]), st.data())
 def test_damaged_lists_stay_in_bounds(targets: list[list[int]], part: str, data: st.DataObject) -> None:
     lists = lists_of(targets)
     values = getattr(lists, part).copy()
-    most = np.iinfo(values.dtype).max
-    for _ in range(3):
-        values[data.draw(st.integers(0, len(values) - 1))] = data.draw(st.integers(0, int(most)) | st.integers(0, 300))
+    most, first = np.iinfo(values.dtype).max, int(part == "bounds")  # whose header is verified when a store is opened
+    for _ in range(3 if len(values) > first else 0):
+        values[data.draw(st.integers(first, len(values) - 1))] = data.draw(
+            st.integers(0, int(most)) | st.integers(0, 300)
+        )
     damaged = Lists(**{**lists._asdict(), part: values})
     found = np.zeros(200, np.uint32)
     starts = np.append(0, np.cumsum(np.minimum(damaged.degree, 20).astype(np.int64)))

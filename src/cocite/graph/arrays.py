@@ -24,6 +24,7 @@ from cocite.graph.generation import (
     no_progress,
     read_pointer,
 )
+from cocite.kernels.codec import list_bounds
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]  # the bytes of keys, and whe
 HAS_RECORD, GONE, NOINDEX = 128, 64, 8  # kinds: has a record of its own; was removed; asks not to be indexed
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
 REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
-PER_BASE = 16  # pages share one 64-bit base of their lists' offsets
+PER_BASE = 16  # pages share an entry of `out.first`
 _NAMES_BY_TYPE = {
     "u1": "name.code name.spelling page.kind out.code in.code removed.digest history.name.code history.name.spelling "
     "history.extra history.spelling.data",
@@ -46,6 +47,7 @@ _NAMES_BY_TYPE = {
     "fact.page record.page out.page in.page name.before history.day history.crawl history.spelling.page "
     "history.spelling.day history.spelling.pages history.spelling.first",
     "u8": "fingerprint name.words name.block name.piece removed out.words in.words out.base in.base out.first "
+    "out.bounds in.bounds out.far in.far repeat.words repeat.bounds repeat.far repeat.start "
     "out.long.first in.long.first out.long.link out.start in.start best.first sample.first "
     "history.start history.first history.link history.shape history.name.words history.name.block "
     "history.name.piece history.spelling.offset",
@@ -232,14 +234,23 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     exact |= {
         "name.block": -(-pages // NAMES_PER_BLOCK),
         "name.code": 514 + length("name.piece"),
-        "out.first": -(-pages // PER_BASE),
     }
     for d in ("out", "in"):
-        exact |= {f"{d}.degree": pages, f"{d}.offset": pages + 1, f"{d}.base": pages // PER_BASE + 1, f"{d}.code": 513}
+        exact |= {f"{d}.degree": pages, f"{d}.code": 513}
+        if f"{d}.bounds" not in arrays:  # until format 6
+            exact |= {f"{d}.offset": pages + 1, f"{d}.base": pages // PER_BASE + 1}
+        elif not list_bounds.are_valid(arrays[f"{d}.bounds"], pages):
+            yield f"{d}.bounds"
         exact |= {f"{d}.long.first": length(f"{d}.long.page") + 1, f"{d}.skip.before": length(f"{d}.skip.bit")}
+    if "out.weight" in arrays:
+        exact |= {"out.first": -(-pages // PER_BASE)}
     exact |= {"out.skip.attribute": length("out.skip.bit"), "out.long.link": length("out.long.page") + 1}
     exact |= {"out.long.place": length("out.long.target"), "host.domain": length("host.page")}
-    exact |= dict.fromkeys(("repeat.target", "repeat.attribute"), length("repeat.page"))
+    if "repeat.words" in arrays:
+        if "repeat.bounds" not in arrays or not list_bounds.are_valid(arrays["repeat.bounds"], pages):
+            yield "repeat.bounds"
+    else:  # until format 6
+        exact |= dict.fromkeys(("repeat.target", "repeat.attribute"), length("repeat.page"))
     exact |= {"alias.target": length("alias.page"), "near.representative": length("near.page")}
     if "removed.digest" in arrays:
         exact |= {"removed.digest": 16 * length("removed")}
@@ -250,6 +261,8 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     yield from (name for name, wanted in exact.items() if length(name) != wanted)
     yield from (name for name, wanted in optional.items() if length(name) not in (0, wanted))
     yield from (name for name in ("out.words", "in.words", "name.words") if not length(name))
+    if length("repeat.bounds") and not length("repeat.words"):
+        yield "repeat.words"
     for column in TEXT_COLUMNS:
         parts = [f"{column}.{part}" for part in TEXT_PARTS]
         yield from (name for name in parts if name not in arrays and any(part in arrays for part in parts))

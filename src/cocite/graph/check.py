@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.arrays import GONE, PER_BASE, TEXT_COLUMNS, places_of, rows_of
+from cocite.graph.arrays import GONE, PER_BASE, TEXT_COLUMNS, places_of
+from cocite.graph.arrays import Arrays as StoreArrays
 from cocite.graph.build import derive as build_derive
 from cocite.graph.build.derive import derive
 from cocite.graph.build.number import look_up_arrays
@@ -27,7 +28,7 @@ from cocite.graph.generation import Progress, changed_arrays, map_array, no_prog
 from cocite.graph.huffman import MAX_CODE_BITS
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
-from cocite.kernels.codec import name_codec
+from cocite.kernels.codec import list_bounds, name_codec
 from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_names
 from cocite.kernels.interpreted import Threads
@@ -129,8 +130,8 @@ def _check_codes(graph: Graph) -> Faults:
     sizes = name_codec.piece_sizes(pieces)
     if (sizes < 2).any() or (pieces >> np.uint64(8) * sizes).any() or (name_codec.in_order(pieces) != pieces).any():
         yield Fault("name.piece", "is not pieces in order")
-    for name in ("out.words", "in.words", "name.words"):
-        if int(graph.arrays.base[name][-1]):
+    for name in ("out.words", "in.words", "name.words", "repeat.words"):
+        if len(words := graph.arrays.base[name]) and int(words[-1]):
             yield Fault(name, "does not end with an empty word")
 
 
@@ -143,8 +144,10 @@ def _check_links(graph: Graph, progress: Progress, pool: Threads) -> Faults:
     if not faults and sums["out"] != sums["in"]:
         yield Fault("in.words", "holds other links than out.words")
     base = graph.arrays.base
+    if len(base["repeat.words"]):
+        yield from _check_bounds(base, "repeat")
     before = np.append(0, np.cumsum(base["out.degree"], dtype=np.int64))[:-1:PER_BASE]
-    if (base["out.first"] != before.astype(np.uint64)).any():
+    if len(base["out.weight"]) and (base["out.first"] != before.astype(np.uint64)).any():
         yield Fault("out.first", "does not match the number of links out")
 
 
@@ -167,9 +170,17 @@ def _check_direction(graph: Graph, name: str, sums: dict[str, int], progress: Pr
     for page in np.flatnonzero(counts != other)[:1]:
         number = f"page {page} has {counts[page]:,} links in this direction"
         yield Fault(f"{name}.words", f"{number}, its degree is {other[page]:,}")
-    if int(lists.base[-1]) + int(lists.offset[-1]) > (len(graph.arrays.base[f"{name}.words"]) - 1) << 6:
-        yield Fault(f"{name}.words", "ends before its lists do")
     sums[name] = int(mixed[0])
+    yield from _check_bounds(graph.arrays.base, name)
+
+
+def _check_bounds(base: StoreArrays, name: str) -> Faults:
+    """The bounds of lists are written as they should be: each list begins where the one before it ends."""
+    bounds, far, ends = base[f"{name}.bounds"], base[f"{name}.far"], np.zeros(base.pages, np.uint64)
+    if len(bounds):  # from format 7 on
+        list_bounds.read_ends(bounds, far, ends)
+        if not all(map(np.array_equal, (bounds, far), list_bounds.packed(ends))):
+            yield Fault(f"{name}.bounds", "is not where lists end, one after another")
 
 
 def _check_names(graph: Graph, progress: Progress) -> Faults:
@@ -249,19 +260,18 @@ def _check_layers(graph: Graph) -> Faults:
 
 def _check_repeats(graph: Graph) -> Faults:
     """Links that a page has again: in order, of known blocks, each but once, never more than it has others."""
-    repeats = graph.links.repeats
-    if len(repeats.page) and (int(repeats.page.max()) >= graph.pages or (repeats.page[1:] < repeats.page[:-1]).any()):
-        yield Fault("repeat.page", "is not in order, or names pages that do not exist")
-        return
-    for first, starts, links in graph.iter_links(CHUNK_PAGES) if len(repeats.page) else ():
-        low, high = rows_of(repeats.page, first, len(starts) - 1)
-        page, target, attribute = (each[low:high].astype(np.int64) for each in repeats)
-        source = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
+    for first, starts, links in graph.iter_links(CHUNK_PAGES) if len(graph.links.repeats.words) else ():
+        owners = np.arange(first, first + len(starts) - 1)
+        try:
+            bounds, *repeated = graph.links.read_repeats(owners)
+        except BadStore:
+            yield Fault("repeat.words", "cannot be read, or has more links of a page than its list")
+            return
+        target, attribute = (each.astype(np.int64) for each in repeated)
+        page, source = np.repeat(owners, np.diff(bounds)), np.repeat(owners, np.diff(starts))
         before, again = source << 32 | links.targets, page << 32 | target
-        if (np.bincount(page - first, minlength=len(starts) - 1) > np.diff(starts)).any():
-            yield Fault("repeat.page", "has more links of a page than its list")
-        elif not np.isin(again, before).all():
-            yield Fault("repeat.target", "has links that are not in the page's list")
+        if not np.isin(again, before).all():
+            yield Fault("repeat.words", "has links that are not in the page's list")
         elif len(again):
             order = np.argsort(before)
             at = order[np.searchsorted(before, again, sorter=order)]
@@ -270,7 +280,7 @@ def _check_repeats(graph: Graph) -> Faults:
             is_valid = (block > 0) & (block != links.blocks[at] + 1)
             once = np.unique(np.stack([place, target]), axis=1).shape[1] == len(page)
             if (place[1:] < place[:-1]).any() or not is_valid.all() or not once:
-                yield Fault("repeat.attribute", "is not in order, has no block of its own, or says the same twice")
+                yield Fault("repeat.words", "is not in order, has no block of its own, or says the same twice")
 
 
 def _check_derived(graph: Graph, progress: Progress) -> Faults:

@@ -17,7 +17,7 @@ import mmap
 import os
 import re
 import shutil
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore, LockedStore
 from cocite.system import lock_file, make_folder, sync_folder
 
-FORMAT_NUMBER = 2
-LAYER_FORMAT = 4
-PIECES_FORMAT = 5  # of a generation whose names are written in pieces
-HISTORY_FORMAT = 6  # of one that keeps all captures
+FORMAT_NUMBER = 7
+LAYER_FORMAT = 5
+HISTORY_FORMAT = 6  # from this on, captures can be read
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n((?:g\d{6,}-\d{6,}\.layer [0-9a-f]{32}\n)*)")
 LAYER_FILE = re.compile(r"g\d{6,}-(\d{6,})\.layer")
 OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}(-\d{6,}\.layer)?|(work|compact)-\d+|side|dates")
@@ -56,13 +55,6 @@ _ADVICE = {
 }
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
-
-
-def format_of(arrays: Container[str], history: bool) -> int:
-    """The lowest format that a generation with such arrays has: older versions read what they can."""
-    if history:
-        return HISTORY_FORMAT
-    return PIECES_FORMAT if "name.piece" in arrays else FORMAT_NUMBER
 
 
 class LayerName(NamedTuple):
@@ -259,15 +251,17 @@ def read_layer_manifest(store: Path, layer: LayerName) -> dict[str, Any]:
         if magic != LAYER_MAGIC or digest(raw) != layer.digest:
             raise damaged_layer(file)
         manifest = parse_manifest(raw)
-        newer = int(manifest["format"]) > LAYER_FORMAT
+        number = int(manifest["format"])
     except FileNotFoundError as error:
         raise damaged_layer(file, "", "is missing") from error
     except OSError as error:
         raise cannot_read(file, error) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged_layer(file) from error
-    if newer:
-        why = f"{file} has format {manifest['format']}, this cocite reads up to {LAYER_FORMAT}"
+    if number < LAYER_FORMAT:  # no release wrote these
+        raise BadStore(f"{file} has format {number}, this cocite reads layers of format {LAYER_FORMAT}: build again")
+    if number > LAYER_FORMAT:
+        why = f"{file} has format {number}, this cocite reads up to {LAYER_FORMAT}"
         raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
     return manifest
 
@@ -345,8 +339,8 @@ def read_pointer(store: Path) -> tuple[Path, dict[str, Any], tuple[LayerName, ..
             raise cannot_read(folder / "manifest.json", error) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
-        if number > HISTORY_FORMAT:
-            why = f"{store} has format {number}, this cocite reads up to {HISTORY_FORMAT}"
+        if number > FORMAT_NUMBER:
+            why = f"{store} has format {number}, this cocite reads up to {FORMAT_NUMBER}"
             raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
         if "history" in manifest and number < HISTORY_FORMAT:
             why = f"{store} keeps captures in format {number}, this cocite reads them from {HISTORY_FORMAT} on"

@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.budget import current
-from cocite.graph.arrays import PER_BASE, Arrays, places_of, read_only, rows_of
+from cocite.graph.arrays import PER_BASE, Arrays, read_only
 from cocite.graph.changes.layers import LayeredArrays
+from cocite.graph.encode import encode
 from cocite.graph.huffman import Code
 from cocite.kernels.build.parents import StoredParents
+from cocite.kernels.codec import list_bounds
 from cocite.kernels.codec.attributes import all_blocks, all_flags
 from cocite.kernels.codec.link_codec import link_table
 from cocite.kernels.codec.lists import NONE_MOVED, Lists, read_many, read_one, read_some
 from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.related.counted_links import OutLists, Repeats
+from cocite.kernels.codec.repeats import read_some_repeats
+from cocite.kernels.related.counted_links import OutLists
 
 MAX_COUNTED_PAGES = 1 << 24
 """Stores of more pages have no counters for all of them: these would take more than 64 MiB for each thread."""
-LIST_PARTS = ("words", "base", "offset", "degree", "code")  # the arrays of one direction of the links
 
 
 class OutLinks(NamedTuple):
@@ -126,7 +128,8 @@ class GraphLinks:
         for kind in ("best", "sample"):
             self.stored_parents(kind)
             yield
-        _ = self._entries, self.repeats
+        _ = self._entries
+        self._lists("repeat")
         yield
 
     @property
@@ -155,10 +158,10 @@ class GraphLinks:
         more = "long.link", "long.target", "long.place"
         return tuple(self._arrays[f"out.{part}"] for part in (*parts, *more))
 
-    @cached_property
-    def repeats(self) -> Repeats:
-        """Links that pages have again in other blocks, as kernels take them."""
-        return Repeats(*(self._arrays[f"repeat.{part}"] for part in Repeats._fields))
+    @property
+    def repeats(self) -> Lists:
+        """Links that pages have again in other blocks, as kernels take them, with the budget of this thread."""
+        return self._lists("repeat")._replace(budget=current())
 
     def borrow_counters(self) -> NDArray[np.uint32]:
         """Zeros, one for each page, for one question at a time; empty for a store of too many pages.
@@ -211,17 +214,24 @@ class GraphLinks:
         starts, targets, attributes = self.read_some(self.out, pages, attributes=True)
         counts, weights = np.diff(starts), [self.weights_from(page) for page in pages.tolist()] if self.weighted else []
         weight = np.concatenate([np.zeros(0, np.float32), *weights])
-        own, repeated = pages.astype(np.uint32), self.repeats.page
-        lows = np.searchsorted(repeated, own)
-        repeats = np.searchsorted(repeated, own, "right") - lows
-        again = places_of(lows, repeats)
+        bounds, again, of_again = self.read_repeats(pages)
         if len(again):
-            ends = np.repeat(starts[1:], repeats)
-            targets = np.insert(targets, ends, self.repeats.target[again])
-            attributes = np.insert(attributes, ends, self.repeats.attribute[again])
+            ends = np.repeat(starts[1:], np.diff(bounds))
+            targets, attributes = np.insert(targets, ends, again), np.insert(attributes, ends, of_again)
             weight = np.insert(weight, ends, np.float32(1)) if len(weight) else weight
-            starts = starts + np.append(0, np.cumsum(repeats))
+            starts = starts + bounds
         return LinkRows(starts, counts, OutLinks.of(targets, attributes), weight)
+
+    def read_repeats(self, pages: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+        """(where each starts, targets, attributes) of the links that some pages repeat, by block."""
+        repeats, starts = self.repeats, np.zeros(len(pages) + 1, np.int64)
+        room = int(self.out_degree[pages].sum(dtype=np.int64)) if len(repeats.words) else 0
+        if room > len(self):
+            raise self._arrays.damaged()
+        targets, attributes = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        if room and read_some_repeats(repeats, pages.astype(np.uint32), targets, attributes, starts) != len(pages):
+            raise self._arrays.damaged()
+        return starts, targets[: starts[-1]], attributes[: starts[-1]]
 
     def degree_of(self, lists: Lists, page: int) -> int:
         """The length of a list, validated before memory is allocated for it."""
@@ -314,19 +324,14 @@ class GraphLinks:
         """
         for first, starts, links in self.iter_links(chunk_pages):
             weights, count = self.weights_of(first, starts), len(links.targets)
-            low, high = rows_of(self.repeats.page, first, len(starts) - 1)
-            pages, targets, attributes = (each[low:high] for each in self.repeats)
-            if not len(pages):
+            bounds, targets, attributes = self.read_repeats(np.arange(first, first + len(starts) - 1))
+            if not len(targets):
                 yield first, starts, links, weights, count
                 continue
-            of = pages.astype(np.int64) - first + 1
-            ascend = (np.diff(of) >= 0).all() and 1 <= of[0] <= of[-1] < len(starts)
-            if not ascend or int(targets.max()) >= self._arrays.pages:
-                raise self._arrays.damaged()
-            ends, again = starts[of], OutLinks.of(targets, attributes)
+            ends, again = np.repeat(starts[1:], np.diff(bounds)), OutLinks.of(targets, attributes)
             both = OutLinks(*(np.insert(getattr(links, name), ends, getattr(again, name)) for name in OutLinks._fields))
             weights = np.insert(weights, ends, np.float32(1)) if len(weights) else weights
-            yield first, starts + np.cumsum(np.bincount(of, minlength=len(starts))), both, weights, count
+            yield first, starts + bounds, both, weights, count
 
 
 def _layered_lists(
@@ -353,6 +358,29 @@ def stored_parents(arrays: Arrays, name: str) -> StoredParents:
 
 
 def lists_of(array: Callable[[str], NDArray[Any]], direction: str) -> Lists:
-    """One direction of the links, `out` or `in`, as kernels take it. Raises ValueError for an invalid code."""
-    words, base, offset, degree, code = (array(f"{direction}.{part}") for part in LIST_PARTS)
-    return Lists(words, base, offset, degree, link_table(Code.from_lengths(code).table))
+    """One direction of the links, `out` or `in`, as kernels take it, or the links that pages `repeat`.
+
+    Raises ValueError for an invalid code.
+    """
+    words, bounds, far = (array(f"{direction}.{part}") for part in ("words", "bounds", "far"))
+    coded = "out" if direction == "repeat" else direction
+    degree, code = array(f"{coded}.degree"), Code.from_lengths(array(f"{coded}.code"))
+    if not len(bounds):
+        words, bounds, far = map(read_only, _converted(array, direction, words, code))
+    return Lists(words, bounds, far, degree, link_table(code.table))
+
+
+def _converted(
+    array: Callable[[str], NDArray[Any]], direction: str, words: NDArray[np.uint64], code: Code
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Words, bounds and `far` of a store of format 1 to 6, which has bounds and repeated links in other arrays."""
+    if direction != "repeat":
+        base, offset = array(f"{direction}.base"), array(f"{direction}.offset")
+        return words, *list_bounds.packed((np.repeat(base, PER_BASE)[: len(offset)] + offset)[1:])
+    page, target, attribute = (array(f"repeat.{part}") for part in ("page", "target", "attribute"))
+    if not len(page):
+        return words, *list_bounds.packed(np.zeros(0, np.uint64))
+    owners = np.arange(len(array("out.degree")), dtype=np.uint32)
+    starts = np.searchsorted(page, np.append(owners, len(owners)).astype(np.uint32))
+    lists = encode(target, attribute, starts, owners, code)
+    return lists.words, *list_bounds.packed(lists.ends.astype(np.uint64))

@@ -30,7 +30,7 @@ from cocite.graph.build.maintain import is_compaction_due
 from cocite.http.front import receiving
 from cocite.http.writer import PRIORITY, Counts, StoreWriter
 from cocite.log import Log
-from cocite.serving.threads import MAX_RETRY_SECONDS, RefusedRequest, run_in_thread
+from cocite.serving.threads import MAX_RETRY_SECONDS, Output, RefusedRequest, run_in_thread
 
 MAX_WRITE_BYTES = 32 << 20
 """Of one request, unpacked."""

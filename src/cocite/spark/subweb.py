@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import TYPE_OF, Arrays
 from cocite.graph.build.derive import BEST_PARENTS, MANY_PARENTS, entry_points
-from cocite.graph.build.sort_links import NO_ATTRIBUTES, ListWriter, count_symbols, encode
+from cocite.graph.build.sort_links import DirectionWriter
+from cocite.graph.encode import NO_ATTRIBUTES, count_symbols, encode
 from cocite.graph.generation import MemoryWriter, empty_array
 from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
@@ -166,6 +167,6 @@ def _write_lists(writer: MemoryWriter, name: str, degrees: Pages, targets: Pages
     starts = list_starts(degrees)
     some = int(np.searchsorted(starts, CODE_SAMPLE_LINKS, "right"))
     code = Code.from_counts(count_symbols(targets, attributes, starts[:some], np.arange(some - 1, dtype=np.uint32)))
-    lists = ListWriter(writer, name, code)
+    lists = DirectionWriter(writer, name, code)
     lists.append(encode(targets, attributes, starts, np.arange(len(starts) - 1, dtype=np.uint32), code))
-    return lists.close()
+    return lists.finish()

@@ -47,6 +47,7 @@ SAMPLE_LINKS = 1 << 16  # in-links read of one page, about
 CHUNK_PAGES, LIST_CHUNK_PAGES, CHUNK_LISTINGS = 1 << 14, 1 << 9, 1 << 20
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 LISTING_BYTES = 128  # of a listing while its range is read and sorted
+REPEATS_PER_WORD = 8  # of 64 bits, about
 CACHED_TEXTS = 1 << 16
 Listing = np.dtype(
     [("page", "<u4"), ("section", "<i8"), ("weight", "<f4"), ("sketch", "<u8"), ("source", "<u4"), ("of", "<u4")]
@@ -124,7 +125,8 @@ def context_words(
     members = RowFile(folder, "members")
     for chunk in chunks_of(graph.pages, CHUNK_PAGES):
         members.add(as_members(vectors[chunk].copy(), stop))
-    ranges = min(MAX_FILES, 1 + (len(graph.links) + len(graph.links.repeats.page)) * LISTING_BYTES // memory)
+    links = len(graph.links) + REPEATS_PER_WORD * len(graph.links.repeats.words)
+    ranges = min(MAX_FILES, 1 + links * LISTING_BYTES // memory)
     listings = ListingFiles(folder, cut_targets(graph, ranges, SAMPLE_LINKS))
     scratch = np.zeros(len(stop)), np.empty(len(stop), np.int64)
     sections = write_sections(graph, members.mapped(), same_name, headings, scratch, folder, listings, progress)

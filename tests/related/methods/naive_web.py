@@ -11,6 +11,7 @@ from copy import copy
 from itertools import combinations
 from typing import Any, NamedTuple, TypedDict
 
+import numpy as np
 import xxhash
 
 NOFOLLOW, BOILERPLATE = 1, 16
@@ -132,7 +133,9 @@ class NaiveWeb:
 def links_again(graph: Any) -> dict[int, list[tuple[int, int, int]]]:
     """Links that a store keeps of a page beside its list."""
     found: dict[int, list[tuple[int, int, int]]] = {}
-    for page, target, attribute in zip(*(each.tolist() for each in graph.links.repeats), strict=True):
+    starts, *repeated = graph.links.read_repeats(np.arange(graph.pages))
+    pages = np.repeat(np.arange(graph.pages), np.diff(starts))
+    for page, target, attribute in zip(*(each.tolist() for each in (pages, *repeated)), strict=True):
         found.setdefault(page, []).append((target, (attribute & 0xFFFFFF) - 1, attribute >> 24))
     return found
 

@@ -188,7 +188,7 @@ class _Carried:
 
         Their in-lists changed; their rows were perhaps dropped, when layers were merged.
         """
-        decided = [layer.decides_parents(kind) for layer in self.layers]
+        decided = [layer[f"{kind}.page"] for layer in self.layers]
         listed = distinct(np.concatenate([pages_in(self.layers, "in.page"), *decided]))
         pages, own = self._ordered(listed.astype(np.int64))
         had = find_in(self.new.array(f"{kind}.page"), own) >= 0

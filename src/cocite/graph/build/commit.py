@@ -28,10 +28,11 @@ from cocite.graph.build.names import NAME_COLUMNS, Tags, key_array, spelling_ord
 from cocite.graph.build.number import TAGS, keep_pages, number_pages
 from cocite.graph.build.resolve import NumberedSpill
 from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns, Workers
-from cocite.graph.build.sort_links import LinkSorter, encode, starts_of
+from cocite.graph.build.sort_links import LinkSorter, starts_of
 from cocite.graph.build.spill import RECORD_TEXTS, Spill
 from cocite.graph.changes.layers import NONE, PAGE_FACTS, Layer, LayeredArrays
 from cocite.graph.changes.removed import RemovedPages
+from cocite.graph.encode import encode
 from cocite.graph.generation import LAYER_FORMAT, MemoryWriter, digest, no_progress
 from cocite.graph.huffman import Code
 from cocite.graph.links import LinkRows
@@ -429,9 +430,10 @@ def out_arrays(base: Arrays, pages: Pages, rows: LinkRows) -> Columns:
     if len(plain.weights) and (plain.weights != 1).any():
         made["out.weight"] = plain.weights.astype(np.float32)
     if len(again.links.targets):
-        made["repeat.page"] = np.repeat(pages, np.diff(again.starts)).astype(np.uint32)
-        made["repeat.target"] = again.links.targets
-        made["repeat.attribute"] = pack_all(again.links.blocks + 1, again.links.flags)
+        attributes = pack_all(again.links.blocks + 1, again.links.flags)
+        made["repeat.words"], made["repeat.start"], _ = _coded(
+            base, "out", pages, again.starts, again.links.targets, attributes
+        )
     return made
 
 
@@ -444,14 +446,27 @@ def encoded_lists(
     attributes: NDArray[Any],
 ) -> Columns:
     """Lists of some pages in one direction as arrays of a layer, in the code of the base."""
-    owners, code = pages.astype(np.uint32), Code.from_lengths(base[f"{direction}.code"])
-    lists = encode(targets.astype(np.uint32), attributes.astype(np.uint32), starts, owners, code)
+    words, bounds, degrees = _coded(base, direction, pages, starts, targets, attributes)
     return {
-        f"{direction}.page": owners,
-        f"{direction}.start": np.append(0, lists.ends).astype(np.uint64) if len(pages) else np.zeros(0, np.uint64),
-        f"{direction}.degree": lists.degrees,
-        f"{direction}.words": lists.words[: ((lists.bits + 63) >> 6) + 1] if len(pages) else lists.words[:0],
+        f"{direction}.page": pages.astype(np.uint32),
+        f"{direction}.start": bounds if len(pages) else bounds[:0],
+        f"{direction}.degree": degrees,
+        f"{direction}.words": words if len(pages) else words[:0],
     }
+
+
+def _coded(
+    base: Arrays,
+    code: str,
+    pages: Pages,
+    starts: NDArray[np.int64],
+    targets: NDArray[Any],
+    attributes: NDArray[Any],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32]]:
+    """(words, where each list begins and the last one ends, degrees) of some pages, in a code of the base."""
+    lengths = Code.from_lengths(base[f"{code}.code"])
+    lists = encode(targets.astype(np.uint32), attributes.astype(np.uint32), starts, pages.astype(np.uint32), lengths)
+    return lists.words[: ((lists.bits + 63) >> 6) + 1], np.append(0, lists.ends).astype(np.uint64), lists.degrees
 
 
 def encoded_names(base: Arrays, keys: Keys) -> Columns:

@@ -85,7 +85,7 @@ def _lists(graph: Graph, layers: list[Layer]) -> Columns:
 def _chosen_parents(graph: Graph, layers: list[Layer], kind: str) -> Columns:
     """The rows of `best` or `sample` parents that the layers decide; pages that lost one have a row that says so."""
     arrays, name = graph.arrays, f"{kind}.page"
-    pages = distinct(np.concatenate([layer.decides_parents(kind) for layer in layers]))
+    pages = distinct(np.concatenate([layer[f"{kind}.page"] for layer in layers]))
     older = [arrays.base[name], *(layer[name] for layer in arrays.layers[: -len(layers)])]
     pages, rows = chosen_parents(graph, kind, pages, np.isin(pages, distinct(np.concatenate(older))))
     return {name: pages, f"{kind}.parent": rows.ravel()}
@@ -111,7 +111,7 @@ def chosen_parents(
 def _tables(graph: Graph, layers: list[Layer]) -> Columns:
     columns: Columns = {}
     for kind in ("alias", "near"):
-        pages, [name] = _union(layers, f"{kind}.page"), PAGE_TABLES[kind]
+        pages, name = _union(layers, f"{kind}.page"), PAGE_TABLES[kind]
         keys, values = graph.array(f"{kind}.page"), graph.array(f"{kind}.{name}")
         columns[f"{kind}.page"] = pages.astype(np.uint32)
         columns[f"{kind}.{name}"] = np.append(values, np.uint32(NONE))[find_in(keys, pages)]

@@ -286,7 +286,7 @@ class Passes:
         platforms = options.platforms.read_bytes() if options.platforms else b""
         digests = "".join(f"{name}{entry['digest']}" for name, entry in sorted(writer.arrays.items()))
         return {
-            "format": generation.format_of(writer.arrays, bool(history)),
+            "format": generation.FORMAT_NUMBER,
             "id": generation.digest(digests.encode())[:16],
             "built": datetime.now(UTC).isoformat(timespec="seconds"),
             "by": f"cocite {__version__}",

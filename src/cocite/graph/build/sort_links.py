@@ -15,13 +15,15 @@ from cocite.errors import BadStore
 from cocite.graph.arrays import PER_BASE
 from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import PARTIAL
+from cocite.graph.encode import NO_ATTRIBUTES, EncodedLists, count_symbols, encode
 from cocite.graph.generation import Progress, Writer
 from cocite.graph.huffman import Code
-from cocite.graph.links import LIST_PARTS, lists_of
+from cocite.graph.links import lists_of
 from cocite.kernels.build import sorting
 from cocite.kernels.build.sorting import BatchRows, BucketRows, Cells
-from cocite.kernels.codec import link_codec
+from cocite.kernels.codec import link_codec, list_bounds
 from cocite.kernels.codec.attributes import all_blocks
+from cocite.kernels.codec.list_bounds import PER_RECORD
 from cocite.kernels.codec.lists import Lists
 
 BYTES_PER_LINK = 64  # memory for sorting one link of a bucket, all arrays together
@@ -34,8 +36,6 @@ BUCKET_COLUMNS: dict[str, type[np.generic]] = {
     **dict.fromkeys(("source", "count", "target", "attribute"), np.uint32), "weight": np.float32, "position": np.uint32,
 }  # fmt: skip
 """Rows of (source, number of links), then a value for each link."""
-NO_ATTRIBUTES = np.zeros(0, np.uint32)
-EQUAL_LENGTHS = np.full(link_codec.SYMBOLS + 1, 6, np.uint8)  # code lengths to count symbols by, before there is a code
 Starts = NDArray[np.int64]
 Counts = NDArray[np.int64]
 Pages = NDArray[np.uint32]
@@ -63,15 +63,6 @@ class Buckets(NamedTuple):
     def bounds(self) -> Starts:
         """Zeros for the bounds of all buckets in an array."""
         return np.zeros(len(self.borders), np.int64)
-
-
-class EncodedLists(NamedTuple):
-    """Lists of consecutive pages."""
-
-    words: NDArray[np.uint64]
-    bits: int  # used of the words
-    ends: Starts  # the bit where each list ends
-    degrees: Pages
 
 
 class LinkSorter:
@@ -131,19 +122,23 @@ class LinkSorter:
 
     def _write_out(self, code: Code) -> Lists:
         """Encode links out; hand the links on to the columns of their targets."""
-        lists = ListWriter(self._writer, "out", code)
+        lists = DirectionWriter(self._writer, "out", code, self._spill.weighted)
+        repeats = ListWriter(self._writer, "repeat")
         parts = self._workers.in_order(lambda b: self._encode_out(b, code), self._by_source.numbers)
-        for b, (encoded, arrays, columns) in enumerate(parts):
+        for b, (encoded, again, weight, columns) in enumerate(parts):
             lists.append(encoded)
-            self._writer.append_all(arrays.items())
+            repeats.append(again)
+            if len(weight):
+                self._writer.append("out.weight", weight)
             self._scratch.append(columns)
             self._scratch.remove(*(f"out-{b}.{name}" for name in BUCKET_COLUMNS))
             self._progress("encoding links out", int(encoded.degrees.sum(dtype=np.int64)), self._spill.links)
         self._scratch.close()
-        return lists.close()
+        repeats.close() if repeats.bits else repeats.discard()
+        return lists.finish()
 
-    def _encode_out(self, b: int, code: Code) -> tuple[EncodedLists, Columns, Columns]:
-        """(lists of a bucket, weights and repeated links by array, the links by bucket of their target)."""
+    def _encode_out(self, b: int, code: Code) -> tuple[EncodedLists, EncodedLists, NDArray[np.float32], Columns]:
+        """(lists of a bucket, the links that its pages repeat, weights, the links by bucket of their target)."""
         low, high = self._by_source.borders[b : b + 2]
         source, count, target, attribute, weight, position = (
             self._scratch.column(f"out-{b}.{name}", dtype) for name, dtype in BUCKET_COLUMNS.items()
@@ -153,19 +148,20 @@ class LinkSorter:
         longest = int(np.bincount(source - np.uint32(low), count, minlength=1).max())
         starts, kept = np.zeros(high - low + 1, np.int64), np.empty(len(target), np.uint32)
         links = sorting.join_rows(rows, low, starts, kept, longest)
-        kept = kept[:links]
-        arrays: Columns = {"out.weight": weight[kept]} if len(weight) else {}
+        kept, owners = kept[:links], np.arange(low, high, dtype=np.uint32)
+        pages, again = np.zeros(0, np.uint32), np.zeros(0, np.int64)
         if links < len(target):
             pages, again = sorting.find_repeats(rows, low, starts, kept, longest)
-            if len(pages):
-                again = again[np.lexsort((all_blocks(attribute[again]), pages))]
-                arrays |= {"repeat.page": pages, "repeat.target": target[again], "repeat.attribute": attribute[again]}
+            again = again[np.lexsort((all_blocks(attribute[again]), pages))]
+        of_pages = starts_of(np.bincount(pages - np.uint32(low), minlength=high - low))
+        repeated = encode(target[again], attribute[again], of_pages, owners, code)
         targets, cells, bounds = target[kept], self._by_target.cells, self._by_target.bounds()
         to, of = sorting.turn_rows(starts, low, targets, cells, bounds)
         columns = cut_columns("in", {"target": to, "source": of}, bounds)
         if len(position):
             columns["positions"] = position[kept]
-        return encode(targets, attribute[kept], starts, np.arange(low, high, dtype=np.uint32), code), arrays, columns
+        encoded = encode(targets, attribute[kept], starts, owners, code)
+        return encoded, repeated, weight[kept] if len(weight) else weight, columns
 
     def _write_in(self) -> Lists:
         """Sort and encode links in."""
@@ -190,12 +186,12 @@ class LinkSorter:
             starts, sources = read(b)
             return encode(sources, NO_ATTRIBUTES, starts, pages_of(b), code)
 
-        lists = ListWriter(self._writer, "in", code)
+        lists = DirectionWriter(self._writer, "in", code)
         for b, part in enumerate(self._workers.in_order(work, self._by_target.numbers)):
             lists.append(part)
             self._scratch.remove(f"in-{b}.target", f"in-{b}.source")
             self._progress("encoding links in", int(part.degrees.sum(dtype=np.int64)), self._spill.links)
-        return lists.close()
+        return lists.finish()
 
 
 def cut_columns(direction: str, columns: Columns, bounds: Starts) -> Columns:
@@ -215,69 +211,82 @@ def starts_of(counts: NDArray[Any]) -> Starts:
     return starts
 
 
-def count_symbols(targets: Pages, attributes: Pages, starts: Starts, pages: Pages) -> NDArray[np.int64]:
-    """How often the lists of some pages need each symbol: makes their code."""
-    symbols = np.zeros(link_codec.SYMBOLS, np.int64)
-    link_codec.count_symbols(targets, attributes, starts, pages, EQUAL_LENGTHS, symbols)
-    return symbols
-
-
-def encode(targets: Pages, attributes: Pages, starts: Starts, pages: Pages, code: Code) -> EncodedLists:
-    """Encode the lists of pages; that of pages[i] is targets[starts[i]:starts[i + 1]]."""
-    max_link_bits = 12 + link_codec.RAW_BITS + 32 + (38 if len(attributes) else 0)
-    words = np.zeros(len(targets) * max_link_bits // 64 + 2, np.uint64)
-    ends = np.zeros(len(starts) - 1, np.int64)
-    bits = link_codec.encode_lists(targets, attributes, starts, pages, code.codes, code.lengths, words, ends)
-    return EncodedLists(words, int(bits), ends, np.diff(starts).astype(np.uint32))
-
-
 class ListWriter:
-    """Writes the lists of one direction, `out` or `in`: words, offsets, degrees and their code."""
+    """Writes lists, and where each begins and ends: `NAME.words`, `NAME.bounds` and `NAME.far`."""
 
-    def __init__(self, writer: Writer, direction: str, code: Code) -> None:
-        self._writer, self._direction, self._code = writer, direction, code
-        self._bits = self._links = 0
+    def __init__(self, writer: Writer, name: str) -> None:
+        self._writer, self._name, self.bits = writer, name, 0
+        self._lengths = np.zeros(list_bounds.LENGTHS, np.int64)  # of the bits that sixteen lists take
         self._carry = np.zeros(0, np.uint64)  # the last, unfilled word
 
-    def _put(self, part: str, values: NDArray[Any]) -> None:
-        self._writer.append(f"{self._direction}.{part}", values)
+    def put(self, part: str, values: NDArray[Any]) -> None:
+        """Add values to an array."""
+        self._writer.append(f"{self._name}.{part}", values)
 
     def append(self, lists: EncodedLists) -> None:
-        """Add lists of further pages (a multiple of PER_BASE of them, or the last)."""
-        starts = np.append(0, lists.ends)[:-1] + self._bits
-        bases = starts[::PER_BASE]
-        offsets = starts - np.repeat(bases, PER_BASE)[: len(starts)]
-        if offsets.max(initial=0) >= 1 << 32:
-            what = "the lists of sixteen neighbouring pages take more than 512 MiB"
-            raise BadStore(f"{what}: split the source into several stores")
-        self._put("base", bases.astype(np.uint64))
-        self._put("offset", offsets.astype(np.uint32))
-        self._put("degree", lists.degrees)
-        if self._direction == "out":
-            before = starts_of(lists.degrees) + self._links
-            self._put("first", before[:-1:PER_BASE].astype(np.uint64))
-            self._links = int(before[-1])
+        """Add lists of further pages (a multiple of PER_RECORD of them, or the last)."""
+        ends = lists.ends + self.bits
+        if np.diff(lists.ends, prepend=0).max(initial=0) >= 1 << 32:
+            raise BadStore("the list of one page takes more than 512 MiB: split the source into several stores")
+        self.put("ends", ends.astype(np.uint64))  # packed when all of them are known
+        last = np.append(ends[PER_RECORD - 1 :: PER_RECORD], self.bits + lists.bits)
+        self._lengths += list_bounds.lengths_of(np.diff(last, prepend=self.bits))
         used = lists.words[: (lists.bits + 63) >> 6]
-        shift = np.uint64(self._bits & 63)
+        shift = np.uint64(self.bits & 63)
         if shift:
             moved = np.append(used << shift, np.uint64(0))
             moved[1:] |= used >> (np.uint64(64) - shift)
             moved[0] |= self._carry[0]
             used = moved
-        self._bits += lists.bits
-        full = (self._bits >> 6) - self._writer.length(f"{self._direction}.words")
-        self._put("words", used[:full])
-        self._carry = used[full : full + 1] if self._bits & 63 else np.zeros(0, np.uint64)
+        self.bits += lists.bits
+        full = (self.bits >> 6) - self._writer.length(f"{self._name}.words")
+        self.put("words", used[:full])
+        self._carry = used[full : full + 1] if self.bits & 63 else np.zeros(0, np.uint64)
 
-    def close(self) -> Lists:
-        """Write the end of the last list, the unfilled word, the empty word that decoders may read, and the code."""
-        name = self._direction
-        if self._writer.length(f"{name}.degree") % PER_BASE == 0:
-            self._put("base", np.array([self._bits], np.uint64))
-        last_base = int(self._writer.map(f"{name}.base")[-1])
-        self._put("offset", np.array([self._bits - last_base], np.uint32))
-        self._put("words", np.append(self._carry, np.uint64(0)))
-        self._put("code", self._code.lengths)
-        for part in LIST_PARTS:
-            self._writer.finish(f"{name}.{part}")
-        return lists_of(self._writer.map, name)
+    def discard(self) -> None:
+        """Take everything back."""
+        for part in ("words", "ends"):
+            self._writer.discard(f"{self._name}.{part}")
+
+    def close(self) -> None:
+        """Write the unfilled word, the empty word that decoders may read, and the bounds."""
+        self.put("words", np.append(self._carry, np.uint64(0)))
+        ends, width = self._writer.map(f"{self._name}.ends"), list_bounds.best_width(self._lengths)
+        self.put("bounds", np.array([width], np.uint64))
+        self.put("far", np.zeros(0, np.uint64))
+        step = list_bounds.CHUNK_RECORDS * PER_RECORD
+        for first in range(0, len(ends) + 1, step):
+            some, before = ends[first : first + step], int(ends[first - 1]) if first else 0
+            if first + step > len(ends):
+                some = list_bounds.padded(some, self.bits)
+            rows = self._writer.length(f"{self._name}.far") // list_bounds.PER_FAR
+            for part, values in zip(("bounds", "far"), list_bounds.records(before, some, width, rows), strict=True):
+                self.put(part, values)
+        self.put("bounds", np.zeros(1, np.uint64))
+        self._writer.discard(f"{self._name}.ends")
+        for part in ("words", "bounds", "far"):
+            self._writer.finish(f"{self._name}.{part}")
+
+
+class DirectionWriter(ListWriter):
+    """Writes one direction of the links, `out` or `in`: lists, degrees and their code."""
+
+    def __init__(self, writer: Writer, direction: str, code: Code, weighted: bool = False) -> None:
+        super().__init__(writer, direction)
+        self._code, self._weighted, self._links = code, weighted, 0
+
+    def append(self, lists: EncodedLists) -> None:
+        super().append(lists)
+        self.put("degree", lists.degrees)
+        if self._weighted:
+            before = starts_of(lists.degrees) + self._links
+            self.put("first", before[:-1:PER_BASE].astype(np.uint64))
+            self._links = int(before[-1])
+
+    def finish(self) -> Lists:
+        """Write the rest; returns the lists."""
+        self.close()
+        self.put("code", self._code.lengths)
+        for part in ("degree", "code"):
+            self._writer.finish(f"{self._name}.{part}")
+        return lists_of(self._writer.map, self._name)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.graph.arrays import TEXT_PARTS, Keys, places_of, rows_of
+from cocite.graph.arrays import TEXT_PARTS, Keys, places_of
 from cocite.graph.names import CODED_NAMES, coded_names, read_keys
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn
@@ -262,13 +262,12 @@ def store_links(graph: Graph, numbers: NDArray[np.uint32], low: int, count: int)
     starts, targets, attributes = np.zeros(count + 1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32)
     if first < stop:
         own, targets, attributes = graph.links.read_lists(graph.links.out, first, stop - first, True)
-        repeats, sizes = graph.links.repeats, np.diff(own)
-        begin, end = rows_of(repeats.page, first, stop - first)
-        if begin < end:
-            pages = np.concatenate([np.repeat(np.arange(first, stop), sizes), repeats.page[begin:end].astype(np.int64)])
-            targets = np.concatenate([targets, repeats.target[begin:end]])
-            attributes = np.concatenate([attributes, repeats.attribute[begin:end]])
-            some = np.isin(pages, repeats.page[begin:end])
+        sizes, (bounds, again, of_again) = np.diff(own), graph.links.read_repeats(np.arange(first, stop))
+        if len(again):
+            more = np.diff(bounds)
+            pages = np.repeat(np.tile(np.arange(first, stop), 2), np.append(sizes, more))
+            targets, attributes = np.append(targets, again), np.append(attributes, of_again)
+            some = more[pages - first] > 0
             order = np.lexsort((np.where(some, attributes & np.uint32((1 << 24) - 1), 0), pages))
             targets, attributes = targets[order], attributes[order]
             sizes = np.bincount(pages - first, minlength=stop - first)

@@ -24,7 +24,7 @@ from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_sma
 from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
 from cocite.kernels.codec.layer_rows import address_ranks, drop_rows, order_names
-from cocite.kernels.codec.lists import mark_moved, number_moved, place_moved
+from cocite.kernels.codec.lists import NONE_MOVED, mark_moved, number_moved, place_moved
 from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 NONE = 0xFFFFFFFF
@@ -36,12 +36,19 @@ PAGE_FACTS = (
 """Per-page arrays. A layer has their values for the pages `fact.page`."""
 DECIDED_BY = dict.fromkeys(PAGE_FACTS, "fact.page") | {"out.degree": "out.page", "in.degree": "in.page"}
 """The array of a layer that lists the pages whose values it has."""
-PAGE_TABLES = {"alias": ("target",), "near": ("representative",), "repeat": ("target", "attribute")}
+PAGE_TABLES = {"alias": "target", "near": "representative"}
 ENTRY_POINTS = ("out.skip.bit", "out.skip.before", "out.skip.attribute"), ("out.long.target", "out.long.place")
-MAPPED = {"out.words", "in.words", "out.weight", "best.parent", "sample.parent", *ENTRY_POINTS[0], *ENTRY_POINTS[1]}
+MAPPED = {
+    "out.words",
+    "in.words",
+    "repeat.words",
+    "out.weight",
+    "best.parent",
+    "sample.parent",
+    *ENTRY_POINTS[0],
+    *ENTRY_POINTS[1],
+}
 """Arrays of a layer that are mapped as they are, so they begin at a page of memory."""
-ROWS_FORMAT = 4
-"""Of layers: from this on, a page whose in-list changed keeps its rows of chosen parents unless the layer has one."""
 MAX_KNOWN_LAYERS = 256  # whose manifests are kept
 Values = NDArray[Any]
 Pages = NDArray[np.uint32]
@@ -64,11 +71,11 @@ class Layer:
             return FilePart(None, 0, values)
         return FilePart(self.file, int(self.manifest["arrays"][name]["offset"]), values)
 
-    def decides_parents(self, kind: str) -> Pages:
-        """The pages whose row of `best` or `sample` parents the layer decides."""
-        if int(self.manifest["format"]) >= ROWS_FORMAT:
-            return self[f"{kind}.page"]
-        return distinct(np.concatenate([self["in.page"], self[f"{kind}.page"]]))
+    def rows_of_lists(self, direction: str) -> tuple[Pages, NDArray[np.uint64]]:
+        """The pages whose lists the layer has, and the bit where each begins, and one more for the end."""
+        pages = self["out.page" if direction == "repeat" else f"{direction}.page"]
+        starts = self[f"{direction}.start"]
+        return pages, starts if len(starts) else read_only(np.zeros(len(pages) + 1, np.uint64))  # no links at all
 
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays, with the file, whose bytes are not those that were written."""
@@ -155,7 +162,7 @@ class PageTable(NamedTuple):
     """A table by page: pages ascend."""
 
     page: Pages
-    columns: tuple[Values, ...]
+    values: Values
 
 
 class LayeredArrays(Arrays):
@@ -191,7 +198,7 @@ class LayeredArrays(Arrays):
         kind, _, part = name.partition(".")
         if name in DECIDED_BY:
             return self._grown(name, DECIDED_BY[name])
-        if name in ("out.words", "in.words"):
+        if name in ("out.words", "in.words", "repeat.words") and any(len(each[name]) for each in self.parts):
             values, self._word_places[kind] = self._joined(name)
             return values
         if name in ("host.page", "host.domain", "site.page"):
@@ -207,7 +214,7 @@ class LayeredArrays(Arrays):
         if name.startswith(("out.long", "out.skip")):
             return self._long(name)
         if kind in TEXT_COLUMNS and part == "pages":
-            tables = [PageTable(each[name], ()) for each in self.parts]
+            tables = [PageTable(each[name], each[name]) for each in self.parts]
             return self._merge(tables, [layer[text_rows(kind)] for layer in self.layers]).page.copy()
         return self.base[name].view()
 
@@ -255,15 +262,16 @@ class LayeredArrays(Arrays):
 
     def moved(self, direction: str) -> NDArray[np.uint64]:
         """Where the lists of layers are: bits of pages, each word with the place of its rows, and the rows."""
-        self[f"{direction}.words"]  # puts the layers' words in their places
-        places = self._word_places[direction]
+        if not len(self[f"{direction}.words"]):  # puts the layers' words in their places
+            return NONE_MOVED
+        places, lists = self._word_places[direction], [layer.rows_of_lists(direction) for layer in self.layers]
         words = (self.pages >> 6) + 1
         bits = np.zeros(2 * words, np.uint64)
-        rows = sum(int(mark_moved(bits, layer[f"{direction}.page"])) for layer in self.layers)
+        rows = sum(int(mark_moved(bits, pages)) for pages, _ in lists)
         number_moved(bits, words)
         moved = np.concatenate([bits, np.zeros(2 * rows, np.uint64)])
-        for layer, place in zip(self.layers, places[1:], strict=True):
-            place_moved(moved, layer[f"{direction}.page"], layer[f"{direction}.start"], np.uint64(place << 6))
+        for (pages, starts), place in zip(lists, places[1:], strict=True):
+            place_moved(moved, pages, starts, np.uint64(place << 6))
         moved.flags.writeable = False
         return moved
 
@@ -287,29 +295,23 @@ class LayeredArrays(Arrays):
             return tables[0]
         kept = self._newest([table.page for table in tables], covered)
         base, *more = (
-            PageTable(table.page[mask] if not mask.all() else table.page, tuple(c[mask] for c in table.columns))
+            table if mask.all() else PageTable(table.page[mask], table.values[mask])
             for table, mask in zip(tables, kept, strict=True)
         )
         pages = np.concatenate([each.page for each in more])
         order = np.argsort(pages, kind="stable")
         at = np.searchsorted(base.page, pages[order])
-        columns = tuple(
-            np.insert(own, at, np.concatenate([each.columns[c] for each in more])[order])
-            for c, own in enumerate(base.columns)
-        )
-        return PageTable(np.insert(base.page, at, pages[order]), columns)
+        values = np.concatenate([each.values for each in more])
+        return PageTable(np.insert(base.page, at, pages[order]), np.insert(base.values, at, values[order]))
 
     def _table(self, kind: str, part: str) -> Values:
         """A table whose rows are merged."""
-        names = PAGE_TABLES[kind]
-        tables = [PageTable(each[f"{kind}.page"], tuple(each[f"{kind}.{n}"] for n in names)) for each in self.parts]
-        covered = [layer["out.page" if kind == "repeat" else f"{kind}.page"] for layer in self.layers]
-        pages, columns = self._merge(tables, covered)
-        if kind != "repeat" and (columns[0] == NONE).any():
-            there = columns[0] != NONE
-            pages, columns = pages[there], (columns[0][there],)
-        for name, values in zip(("page", *names), (pages, *columns), strict=True):
-            self.setdefault(f"{kind}.{name}", read_only(values))
+        column = PAGE_TABLES[kind]
+        tables = [PageTable(each[f"{kind}.page"], each[f"{kind}.{column}"]) for each in self.parts]
+        pages, values = self._merge(tables, [layer[f"{kind}.page"] for layer in self.layers])
+        there = values != NONE
+        self.setdefault(f"{kind}.page", read_only(pages if there.all() else pages[there]))
+        self.setdefault(f"{kind}.{column}", read_only(values if there.all() else values[there]))
         return self[f"{kind}.{part}"]
 
     def _stored(self, kind: str, part: str) -> Values:
@@ -318,11 +320,11 @@ class LayeredArrays(Arrays):
         counts = [len(each[f"{kind}.parent"]) // max(1, len(each[f"{kind}.page"])) for each in self.parts]
         self.stored_parents[kind] = max(counts)
         tables = [
-            PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
+            PageTable(each[f"{kind}.page"], place + np.arange(len(each[f"{kind}.page"])) * count)
             for each, place, count in zip(self.parts, places, counts, strict=True)
         ]
-        merged = self._merge(tables, [layer.decides_parents(kind) for layer in self.layers])
-        first = merged.columns[0].astype(np.uint64)
+        merged = self._merge(tables, [layer[f"{kind}.page"] for layer in self.layers])
+        first = merged.values.astype(np.uint64)
         there = parents[first] != NONE if len(first) else np.zeros(0, np.bool_)
         self.setdefault(f"{kind}.page", read_only(merged.page[there]))
         self.setdefault(f"{kind}.first", read_only(first[there]))
@@ -336,12 +338,12 @@ class LayeredArrays(Arrays):
             for each, (values, _) in zip(names, made, strict=True):
                 self.setdefault(each, read_only(values))
             tables = [
-                PageTable(each["out.long.page"], (each[first][: len(each["out.long.page"])].astype(np.int64) + place,))
+                PageTable(each["out.long.page"], each[first][: len(each["out.long.page"])].astype(np.int64) + place)
                 for each, place in zip(self.parts, made[0][1], strict=True)
             ]
             merged = self._merge(tables, [layer["out.page"] for layer in self.layers])
             self.setdefault("out.long.page", read_only(merged.page))
-            self.setdefault(first, read_only(merged.columns[0].astype(np.uint64)))
+            self.setdefault(first, read_only(merged.values.astype(np.uint64)))
         return self[name] if name in self else empty_array(TYPE_OF[name])
 
     # Texts and names
@@ -390,8 +392,13 @@ def check_lengths(layer: Layer, base: Arrays) -> list[str]:
             wrong.append(f"{name}.start")
         elif rows and int(starts[-1]) > (len(words) - 1) << 6:
             wrong.append(f"{name}.words")
-    for kind, columns in PAGE_TABLES.items():
-        wrong += [f"{kind}.{name}" for name in columns if len(layer[f"{kind}.{name}"]) != len(layer[f"{kind}.page"])]
+    repeats = layer["repeat.start"]
+    if len(repeats) not in (0, len(layer["out.page"]) + 1):
+        wrong.append("repeat.start")
+    elif len(repeats) and int(repeats[-1]) > (len(layer["repeat.words"]) - 1) << 6:
+        wrong.append("repeat.words")
+    for kind, column in PAGE_TABLES.items():
+        wrong += [f"{kind}.{column}"] if len(layer[f"{kind}.{column}"]) != len(layer[f"{kind}.page"]) else []
     if len(layer["name.before"]) != layer.new or len(layer["name.block"]) != -(-layer.new // NAMES_PER_BLOCK):
         wrong.append("name.before")
     if layer.new and len(layer["name.code"]) != 514 + len(layer["name.piece"]):

@@ -13,6 +13,7 @@ from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import CHANGES, DAMAGED, LAST_BIT, next_link, next_target, short_window, target_of
+from cocite.kernels.codec.list_bounds import bounds_at, has_record, record_word
 from cocite.kernels.instructions import count_ones, prefetch_item
 from cocite.kernels.jit import inline, kernel, lean_inline, lean_kernel
 
@@ -25,8 +26,8 @@ class Lists(NamedTuple):
     """One direction of the links; see graph/FORMAT.md."""
 
     words: NDArray[np.uint64]
-    base: NDArray[np.uint64]  # first bit of the list of every sixteenth page
-    offset: NDArray[np.uint32]  # first bit of each page's list, from its base; one more for the end
+    bounds: NDArray[np.uint64]  # where each page's list begins and ends, see list_bounds.py
+    far: NDArray[np.uint64]
     degree: NDArray[np.uint32]
     table: NDArray[np.uint32]  # decodes symbols, see `link_table`
     budget: NDArray[np.int64] = NO_LIMIT  # of cocite/budget.py
@@ -46,7 +47,7 @@ class Place(NamedTuple):
 @lean_inline
 def start_of(lists, page):
     """The first bit of a page's list in the base."""
-    return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
+    return bounds_at(lists.bounds, lists.far, page)[0]
 
 
 @lean_inline
@@ -59,9 +60,9 @@ def bounds_of(lists, page):
             before = count_ones(bits & ((uint64(1) << bit) - uint64(1)))
             row = np.int64(lists.moved[at + 1]) + 2 * np.int64(before)
             return np.int64(lists.moved[row]), np.int64(lists.moved[row + 1])
-        if page + 1 >= len(lists.offset):
+        if not has_record(lists.bounds, page):
             return np.int64(0), np.int64(0)
-    return start_of(lists, page), start_of(lists, page + 1)
+    return bounds_at(lists.bounds, lists.far, page)
 
 
 @lean_inline
@@ -109,9 +110,8 @@ def prefetch(lists, pages, at):
     """Prefetch the lists of pages after pages[at]: lists lie anywhere, and memory takes longer than decoding."""
     if at + 2 * PREFETCH_LISTS < len(pages):
         page = np.int64(pages[at + 2 * PREFETCH_LISTS])
-        if page < len(lists.offset):
-            prefetch_item(lists.base, page >> 4)
-            prefetch_item(lists.offset, page)
+        if has_record(lists.bounds, page):
+            prefetch_item(lists.bounds, record_word(lists.bounds, page))
         prefetch_item(lists.degree, page)
     if at + PREFETCH_LISTS < len(pages):
         word = bounds_of(lists, np.int64(pages[at + PREFETCH_LISTS]))[0] >> 6

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import block_of
+from cocite.kernels.codec.repeats import repeats_of
 from cocite.kernels.hash_tables import MISSING, NumberedSet, add_members, new_page_set, new_set, number_of
 from cocite.kernels.jit import inline, kernel, lean_inline
-from cocite.kernels.related.counted_links import is_counted, repeats_of
+from cocite.kernels.related.counted_links import is_counted
 from cocite.kernels.related.neighbourhood import merge_members, window_of
 from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, row_of
 
@@ -69,14 +70,17 @@ def add_value(sums, candidate, group, value):
 
 @inline
 def read_repeats(repeats, parents, i, excluded, candidates, shown):
-    """Numbers (or QUERY_PAGE) and sections of the links that parent i repeats and that count; `shown` is scratch."""
+    """Numbers (or QUERY_PAGE) and sections of the links that parent i repeats and that count; `shown` is scratch.
+
+    None, if they can't be read: the evidence for the results reads them too, and says so.
+    """
     table, place = candidates.pages.table, parents.places[i]
     page, section = parents.targets[place], block_of(parents.attributes[place])
-    begin, end = repeats_of(repeats, parents.pages[i])
+    _, targets, attributes = repeats_of(repeats, parents.pages[i])
     matters = False
-    for k in range(begin, end):
-        matters |= repeats.target[k] == page or block_of(repeats.attribute[k]) == section
-    room = end - begin if matters else 0
+    for k in range(len(targets)):
+        matters |= targets[k] == page or block_of(attributes[k]) == section
+    room = len(targets) if matters else 0
     numbers, sections, count = np.empty(room, np.int64), np.empty(room, np.uint32), np.int64(0)
     if matters:
         low, high = window_of(parents, i)
@@ -84,11 +88,11 @@ def read_repeats(repeats, parents, i, excluded, candidates, shown):
             number = number_of(table, parents.targets[k])
             if number >= 0:
                 shown[number] = i
-    for k in range(begin, begin + room):
-        number = np.int64(QUERY_PAGE) if repeats.target[k] == page else number_of(table, repeats.target[k])
-        linked = repeats.target[k] == page or (number >= 0 and shown[number] == i)
-        if linked and is_counted(repeats, k, excluded):
-            numbers[count], sections[count] = number, block_of(repeats.attribute[k])
+    for k in range(room):
+        number = np.int64(QUERY_PAGE) if targets[k] == page else number_of(table, targets[k])
+        linked = targets[k] == page or (number >= 0 and shown[number] == i)
+        if linked and is_counted(excluded, targets[k], attributes[k]):
+            numbers[count], sections[count] = number, block_of(attributes[k])
             count += 1
     return numbers[:count], sections[:count]
 
@@ -121,7 +125,7 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
         place, group, share = parents.places[i], weights.groups[i], weights.shares[i]
         section = block_of(attributes[place])
         numbers, sections = numbers[:0], sections[:0]
-        if parents.whole[i] and len(repeats.page) > 0:
+        if parents.whole[i] and len(repeats.words) > 0:
             numbers, sections = read_repeats(repeats, parents, i, excluded, candidates, shown)
         on_page, in_section = share / np.log(2.0 + weights.degrees[i]), 0.0
         if section > 0:

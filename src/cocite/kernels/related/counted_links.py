@@ -49,21 +49,18 @@ class Excluded(NamedTuple):
     in_degree: NDArray[np.uint32]
 
 
-@lent
-class Repeats(NamedTuple):
-    """Links that pages repeat in other sections; see `repeat` in graph/FORMAT.md."""
-
-    page: NDArray[np.uint32]
-    target: NDArray[np.uint32]
-    attribute: NDArray[np.uint32]
-
-
 @lean_inline
 def is_excluded(excluded, page):
     """Whether a page is a stop page for this question."""
     if excluded.degree > 0 and excluded.in_degree[page] >= excluded.degree:
         return True
     return len(excluded.stop) > 0 and find_position(excluded.stop, page) >= 0
+
+
+@lean_inline
+def is_counted(excluded, target, attribute):
+    """Whether a link counts."""
+    return flags_of(attribute) & excluded.flags == 0 and not is_excluded(excluded, target)
 
 
 @lean_inline
@@ -89,7 +86,7 @@ def read_not_excluded(out, page, excluded, targets, attributes):
     count = read_list(out.lists, page, targets, found)
     kept = np.int64(0)
     for k in range(count):
-        if flags_of(found[k]) & excluded.flags == 0 and not is_excluded(excluded, targets[k]):
+        if is_counted(excluded, targets[k], found[k]):
             targets[kept] = targets[k]
             found[kept] = found[k]
             kept += 1
@@ -191,21 +188,3 @@ def read_around(out, page, child, half, targets, attributes):
         if len(attributes) > 0:
             attributes[k - first] = attributes[k - begin]
     return last - first, place - first
-
-
-@lean_inline
-def repeats_of(repeats, page):
-    """The bounds of the links that a page repeats."""
-    start = max(find_position(repeats.page, page), np.int64(0))
-    stop = start
-    while stop < len(repeats.page) and repeats.page[stop] == page:
-        stop += 1
-    return start, stop
-
-
-@lean_inline
-def is_counted(repeats, k, excluded):
-    """Whether a repeated link counts. One to a page that doesn't exist doesn't."""
-    target = np.int64(repeats.target[k])
-    exists = target < len(excluded.in_degree)
-    return exists and flags_of(repeats.attribute[k]) & excluded.flags == 0 and not is_excluded(excluded, target)

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import address_key, key_of
+from cocite.kernels.codec.lists import Lists, address_key, key_of
 from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.codec.repeats import repeats_of
 from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new_set, number_of
 from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related import counted_links as counted
-from cocite.kernels.related.counted_links import Excluded, OutLists, Repeats
+from cocite.kernels.related.counted_links import Excluded, OutLists
 from cocite.kernels.related.independence import GROUPED, originals
 from cocite.kernels.related.neighbourhood import NearPages, group, read_parents, representatives
 
@@ -34,7 +35,7 @@ class CountedWeb(NamedTuple):
 
     out: OutLists
     excluded: Excluded
-    repeats: Repeats
+    repeats: Lists
     near: NearPages
     units: NDArray[np.uint32]  # of every page; empty if each is its own
     copies: int  # which parents count as one, see independence.py
@@ -100,24 +101,26 @@ def index_subjects(pages, starts):
 
 
 @kernel
-def common_section(repeats, bounds, excluded, pages, sections, max_repeats):
-    """The first section, plus 1, with both pages, one of them repeated; 0 if there is none. `sections`: first links."""
-    begin, end = bounds
+def common_section(targets, attributes, excluded, pages, sections, max_repeats):
+    """The first section, plus 1, with both pages, one of them repeated; 0 if there is none. `sections`: first links.
+
+    Repeated links are `targets` with their `attributes`.
+    """
     best, repeated = np.uint32(0), 0
-    for own in range(begin - 1, end):
+    for own in range(-1, len(targets)):
         section = sections[0]
-        if own >= begin:
-            first = repeats.target[own] == pages[0] and repeated < max_repeats
-            if not first or not counted.is_counted(repeats, own, excluded):
+        if own >= 0:
+            first = targets[own] == pages[0] and repeated < max_repeats
+            if not first or not counted.is_counted(excluded, targets[own], attributes[own]):
                 continue
             repeated += 1
-            section = block_of(repeats.attribute[own])
+            section = block_of(attributes[own])
         if section == 0 or 0 < best <= section:
             continue
         found = section == sections[1]
-        for k in range(begin, end):
-            second = repeats.target[k] == pages[1] and block_of(repeats.attribute[k]) == section
-            found |= second and counted.is_counted(repeats, k, excluded)
+        for k in range(len(targets)):
+            second = targets[k] == pages[1] and block_of(attributes[k]) == section
+            found |= second and counted.is_counted(excluded, targets[k], attributes[k])
         if found:
             best = section
     return best
@@ -156,12 +159,11 @@ def add_hit(hits, count, last, subjects, hit):
 def find_listings(out, parents, subjects, repeats, max_repeats, excluded):
     """The parents that link to a result, too: (number of hits, the hits, the last hit of each result)."""
     hits, count = np.empty((64, 5), np.int64), np.int64(0)
-    last = np.full(len(subjects.starts) - 1, -1)
+    last, none = np.full(len(subjects.starts) - 1, -1), np.empty(0, np.uint32)
     for i in range(len(parents.pages)):
         place, start, stop = parents.places[i], parents.starts[i], parents.starts[i + 1]
-        own_section, bounds = block_of(parents.attributes[place]), (np.int64(0), np.int64(0))
-        if parents.whole[i] and max_repeats > 0 and len(repeats.page) > 0:
-            bounds = counted.repeats_of(repeats, parents.pages[i])
+        own_section = block_of(parents.attributes[place])
+        may_repeat, again, attributes = parents.whole[i] and max_repeats > 0 and len(repeats.words) > 0, none, none
         for k in range(start, stop):
             member = number_of(subjects.members.table, parents.targets[k])
             if member < 0:
@@ -170,9 +172,14 @@ def find_listings(out, parents, subjects, repeats, max_repeats, excluded):
             if section != own_section or section == 0:
                 sections, section = (own_section, section), np.uint32(0)
                 in_window = stop - start <= parents.window + 1 or distance <= parents.window // 2 or parents.window < 2
-                if bounds[0] < bounds[1] and in_window:
+                if may_repeat and in_window and len(again) == 0:
+                    readable, again, attributes = repeats_of(repeats, parents.pages[i])
+                    may_repeat = len(again) > 0
+                    if not readable:
+                        return np.int64(DAMAGED), hits, last
+                if may_repeat and in_window:
                     pages = (np.uint32(parents.of), parents.targets[k])
-                    section = common_section(repeats, bounds, excluded, pages, sections, max_repeats)
+                    section = common_section(again, attributes, excluded, pages, sections, max_repeats)
                 distance = distance if section == 0 else np.int64(UNKNOWN_DISTANCE)
             hit = (np.int64(i), np.int64(distance), np.int64(section), member)
             hits, count = add_hit(hits, count, last, subjects, hit)
