@@ -55,6 +55,30 @@ def word_at(context, words, byte):
 
 
 @intrinsic
+def byte_at(context, numbers, place, byte):
+    """A byte of an array, counted from the first of numbers[place]; it must be inside."""
+
+    def generate(context, builder, signature, arguments):
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        first = builder.bitcast(builder.gep(made.data, [arguments[1]]), ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(builder.gep(first, [arguments[2]])), ir.IntType(64))
+
+    return types.uint64(numbers, types.uint64, types.int64), generate
+
+
+@intrinsic
+def unlikely(context, condition):
+    """The condition, which is rarely true: the code for it is put out of the way."""
+
+    def generate(context, builder, signature, arguments):
+        bit = ir.IntType(1)
+        expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
+        return builder.call(expect, [arguments[0], bit(0)])
+
+    return types.boolean(types.boolean), generate
+
+
+@intrinsic
 def put_word(context, data, place, word):
     """Write 64 bits into an array of bytes, the lowest first; eight bytes from the place on must be inside."""
 
@@ -81,6 +105,10 @@ def _word_at(words, byte):
     return words.view("u1")[byte : byte + 8].view("u8")[0]
 
 
+def _byte_at(numbers, place, byte):
+    return np.uint64(numbers.view("u1")[int(place) * numbers.itemsize + byte])
+
+
 def _put_word(data, place, word):
     data[place : place + 8] = np.frombuffer(int(word).to_bytes(8, "little"), "u1")
 
@@ -92,5 +120,7 @@ IN_PYTHON = (
     (reversed_bytes, lambda word: int.from_bytes(int(word).to_bytes(8, "little"), "big")),
     (prefetch_item, lambda array, place: None),
     (word_at, _word_at),
+    (byte_at, _byte_at),
+    (unlikely, lambda condition: condition),
     (put_word, _put_word),
 )

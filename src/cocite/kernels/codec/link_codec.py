@@ -18,8 +18,8 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.codec.attributes import block_of, flags_of
-from cocite.kernels.instructions import leading_zeros, word_at
+from cocite.kernels.codec.attributes import block_of, flags_of, pack
+from cocite.kernels.instructions import byte_at, leading_zeros, unlikely, word_at
 from cocite.kernels.jit import CHECKED, inline, kernel, lean_inline, lean_kernel
 
 CHANGE = 1 << 8
@@ -29,36 +29,37 @@ RAW_BITS = 9  # an escaped symbol
 MASK = np.uint64((1 << 12) - 1)
 DAMAGED = -1
 NO_PAGE = 0xFFFFFFFF
-MAX_LINK_BITS = 108  # of a link with its attributes, damaged or not: 64 + 44
+MAX_BLOCK_BITS = 24
+MAX_LINK_BITS = 12 + RAW_BITS + 62 + 14 + MAX_BLOCK_BITS  # of a link with its attributes, damaged or not
 
-
-# An entry of the table that decodes links has the bits of the code, from bit LOW_BITS on the low bits of the
-# distance, from bit LAST_BIT on the last bit of the link, counted from 0, and then single bits.
-LOW_BITS, LAST_BIT, CHANGES, RARE, FROM_PAGE, ONE_MORE, DOWN = 8, 16, 22, 23, 24, 30, 31
-
-
-def _entry(symbol, used):  # of numbers or of arrays
-    """The entry of a symbol whose code has `used` bits. If a link changes the attribute, "next block" is its last bit.
-
-    A distance is 2^(L - 1) and the low bits, plus ONE_MORE unless L is 0. Down that is the complement, plus the rest.
-    """
-    length, down, change = symbol & 63, symbol >> 6 & 1, symbol >> 8 & 1
-    some = (length > 0) * 1
-    low = length - some
-    last = (used + low + change - 1) & 63
-    more = (some ^ down) << ONE_MORE | down << DOWN | (symbol >> 7 & 1) << FROM_PAGE | change << CHANGES
-    return used | low << LOW_BITS | last << LAST_BIT | more
-
-
-_entry_of = lean_inline(_entry)
+# A table that decodes links begins with a record for each value of the next bits of a stream: four numbers of 32 bits.
+# Behind them is the table of the code. With the low bits of a distance behind the code, `low`, a target is
+# origin + STEP + (low & LOW_MASK), or the complement of the latter if it is down. Other links are for `next_rare`.
+QUICK_BITS = 10
+QUICK_MASK = np.uint64((1 << QUICK_BITS) - 1)
+STEP, LOW_MASK, OTHER_BIT, BYTES = range(4)
+"""OTHER_BIT is the bit of `low` that says "next block", if the attribute changes; a 0 there is rare."""
+USED, WHOLE, DOWN, FROM_PAGE = range(12, 16)
+"""The bytes of BYTES, counted from the record: bits of the code and of the link; 255 for down; 1: not from previous."""
+CODE_TABLE = 4 << QUICK_BITS
+NEVER_SET, ALL_BUT_ONE = 2, 63  # after so many bits there is only one, and the second of one isn't set
 
 
 def link_table(table: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The table of a code (graph/huffman.py) as links are decoded by it. Those without a code, or escaped, are RARE."""
-    symbol, used = (table >> np.uint32(4)).astype(np.int64), (table & np.uint32(15)).astype(np.int64)
-    rare = (symbol == ESCAPE) | (used == 0)
-    found: NDArray[np.uint32] = np.where(rare, used | 1 << RARE, _entry(symbol, used)).astype(np.uint32)
-    return found
+    """The table by which links are decoded, from that of a code (graph/huffman.py)."""
+    some = table[: 1 << QUICK_BITS].astype(np.int64)
+    symbol, used = some >> 4, some & 15
+    length, down, change = symbol & 63, symbol >> 6 & 1, symbol >> 8 & 1
+    rare = (symbol == ESCAPE) | (used == 0) | (used > QUICK_BITS) | (length > 31)
+    low = np.where(rare, 0, np.maximum(length - 1, 0))
+    first = np.where(length > 0, 1 << low, 0)  # the least distance of this length
+    whole = used + low + change
+    found = np.zeros((1 << QUICK_BITS, 4), np.int64)
+    found[:, STEP] = np.where(down, -first, first + 1)
+    found[:, LOW_MASK] = (1 << low) - 1
+    found[:, OTHER_BIT] = np.where(rare, NEVER_SET, change << low)
+    found[:, BYTES] = np.where(rare, ALL_BUT_ONE, used | whole << 8 | down * 255 << 16 | (symbol >> 7 & 1) << 24)
+    return np.concatenate((found.astype(np.uint32).ravel(), table.astype(np.uint32)))
 
 
 @lean_inline
@@ -78,55 +79,59 @@ def short_window(words, position):
 
 
 @lean_inline
-def next_entry(words, position, table):
-    """(The bits of the stream from a link on, the entry of its code)."""
+def next_link(words, table, position, page, previous, attribute):
+    """(The bit after a link, its target, its attribute); -1 for no target.
+
+    The usual link has no branch and three shifts: of these a processor does two at a time, and more of all others.
+    """
     bits = short_window(words, position)
-    return bits, np.int64(np.int32(table[bits & MASK]))
-
-
-@lean_inline
-def next_link(words, position, table):
-    """`next_entry`, also of an escaped symbol. Its code has 0 bits if there is no such code."""
-    bits, entry = next_entry(words, position, table)
-    if entry >> RARE & 1:
-        bits, used = window(words, position), entry & 63
-        symbol = np.int64(bits >> uint64(used)) & ((1 << RAW_BITS) - 1)
-        entry = np.int64(np.int32(_entry_of(symbol, used + RAW_BITS))) if used > 0 else np.int64(0)
-    return bits, entry
-
-
-@lean_inline
-def target_of(bits, entry, page, previous):
-    """The target of a link, without a branch."""
-    low = uint64(entry >> LOW_BITS & 63)
-    top = uint64(1) << low
-    distance = np.int64((bits >> uint64(entry & 63) & (top - uint64(1))) + top)
-    origin = page if entry >> FROM_PAGE & 1 else previous
-    return origin + (distance ^ (entry >> DOWN)) + (entry >> ONE_MORE & 1)
+    at = (bits & QUICK_MASK) << uint64(2)
+    low = bits >> (byte_at(table, at, USED) & uint64(63))
+    other = uint64(table[at + uint64(OTHER_BIT)])
+    if unlikely((other & ~low) != uint64(0)):
+        return next_rare(words, table, position, page, previous, attribute)
+    distance = np.int64(low & uint64(table[at + uint64(LOW_MASK)])) ^ np.int64(np.int8(byte_at(table, at, DOWN)))
+    origin = page if byte_at(table, at, FROM_PAGE) != uint64(0) else previous
+    target = origin + np.int64(np.int32(table[at])) + distance
+    return position + np.int64(byte_at(table, at, WHOLE)), target, attribute + np.int64(other != uint64(0))
 
 
 @lean_inline
 def next_target(words, table, position, page, previous):
-    """(The bit after a link and its attributes, its target), at most MAX_LINK_BITS bits further on; -1 for no target.
-
-    The next link waits for the place where it begins, so that is worked out first, and of the usual link alone.
-    """
-    bits, entry = next_entry(words, position, table)
-    last = entry >> LAST_BIT & 63
-    other_flags = ~np.int64(bits >> uint64(last))
-    if (entry >> RARE & 1) | (entry >> CHANGES & other_flags & 1):
-        return next_rare(words, table, position, page, previous)
-    return position + last + 1, target_of(bits, entry, page, previous)
+    """`next_link` without attributes: (the bit after a link, its target), at most MAX_LINK_BITS bits further on."""
+    position, target, _ = next_link(words, table, position, page, previous, np.int64(0))
+    return position, target
 
 
 @lean_kernel
-def next_rare(words, table, position, page, previous):
-    """`next_target` of a link with an escaped symbol, or with an attribute that isn't the next block."""
-    bits, entry = next_link(words, position, table)
-    last = entry >> LAST_BIT & 63
-    more = np.int64(bits >> uint64(last))
-    position += last + 1 + ((13 + (more >> 1 & 31)) & -(entry >> CHANGES & ~more & 1))
-    return position, target_of(bits, entry, page, previous) if entry & 63 else np.int64(-1)
+def next_rare(words, table, position, page, previous, attribute):
+    """`next_link` of any link: a long code, an escaped symbol, a great distance, or not the next block."""
+    bits = window(words, position)
+    entry = np.int64(table[uint64(CODE_TABLE) + (bits & MASK)])
+    symbol, used = entry >> 4, entry & 15
+    if used == 0:
+        return position, np.int64(-1), attribute
+    if symbol == ESCAPE:
+        symbol, used = np.int64(bits >> uint64(used)) & (SYMBOLS - 1), used + RAW_BITS
+    length = symbol & 63
+    low = max(length - 1, 0)
+    first = uint64(length > 0) << uint64(low)
+    distance = np.int64(((bits >> uint64(used)) & ((uint64(1) << uint64(low)) - uint64(1))) + first) + 1
+    target = (page if symbol >> 7 & 1 else previous) + (-distance if symbol >> 6 & 1 else distance)
+    position += used + low
+    if symbol & CHANGE:
+        if position >> 6 >= len(words) - 1:
+            return position, np.int64(-1), attribute
+        bits = short_window(words, position)
+        width = np.int64((bits >> uint64(1)) & uint64(31))
+        if bits & uint64(1):
+            return position + 1, target, attribute + 1
+        if width > MAX_BLOCK_BITS:
+            return position, np.int64(-1), attribute
+        block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(width)) - uint64(1)))
+        attribute = pack(block, np.int64((bits >> uint64(6 + width)) & uint64(255)))
+        position += 14 + width
+    return position, target, attribute
 
 
 @inline

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from cocite.budget import CANCELLED, LEFT, NO_LIMIT, NOT_LIMITED, STATE
 from cocite.kernels.bundles import lent
-from cocite.kernels.codec.attributes import pack
-from cocite.kernels.codec.link_codec import CHANGES, DAMAGED, LAST_BIT, next_link, next_target, short_window, target_of
+from cocite.kernels.codec.link_codec import DAMAGED, next_link, next_target
 from cocite.kernels.codec.list_bounds import bounds_at, has_record, record_word
 from cocite.kernels.instructions import count_ones, prefetch_item
 from cocite.kernels.jit import inline, kernel, lean_inline, lean_kernel
 
-PREFETCH_LISTS = 8  # lists between prefetching one and reading it
+PREFETCH_LISTS = 16  # lists between prefetching one and reading it
+LINE_WORDS = 8  # a cache line
+MAX_PREFETCHED_WORDS = 6 * LINE_WORDS  # of a list
 NONE_MOVED: NDArray[np.uint64] = np.frombuffer(b"", np.uint64)  # read-only, as the arrays of a store are
 
 
@@ -114,10 +115,10 @@ def prefetch(lists, pages, at):
             prefetch_item(lists.bounds, record_word(lists.bounds, page))
         prefetch_item(lists.degree, page)
     if at + PREFETCH_LISTS < len(pages):
-        word = bounds_of(lists, np.int64(pages[at + PREFETCH_LISTS]))[0] >> 6
-        if 0 <= word < len(lists.words) - 8:
-            prefetch_item(lists.words, word)
-            prefetch_item(lists.words, word + 8)
+        start, stop = bounds_of(lists, np.int64(pages[at + PREFETCH_LISTS]))
+        if is_inside(lists, start, stop):
+            for word in range(start >> 6, min((stop >> 6) + 1, (start >> 6) + MAX_PREFETCHED_WORDS), LINE_WORDS):
+                prefetch_item(lists.words, word)
 
 
 @lean_inline
@@ -160,33 +161,16 @@ def decode_targets(lists, page, place, count, targets, at):
 
 @lean_kernel
 def decode_with_attributes(lists, page, place, count, targets, attributes, at):
-    """`decode_part` with attributes, which are decoded where they change."""
+    """`decode_part` with attributes."""
     words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
     position, stop, target, attribute = place
     for k in range(at, at + count):
         if position >= stop:
             return np.int64(DAMAGED)
-        bits, entry = next_link(words, position, table)
-        changes = entry >> CHANGES & 1
-        position += (entry >> LAST_BIT & 63) + 1 - changes
-        target = target_of(bits, entry, page, target)
-        if uint64(target) >= pages or entry & 63 == 0:
+        position, target, attribute = next_link(words, table, position, page, target, attribute)
+        if uint64(target) >= pages:
             return np.int64(DAMAGED)
-        if changes:
-            if position >= stop:
-                return np.int64(DAMAGED)
-            bits = short_window(words, position)
-            if bits & uint64(1):
-                attribute += 1
-                position += 1
-            else:
-                width = np.int64((bits >> uint64(1)) & uint64(31))
-                if width > 24:
-                    return np.int64(DAMAGED)
-                block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(width)) - uint64(1)))
-                attribute = pack(block, np.int64((bits >> uint64(6 + width)) & uint64(255)))
-                position += 14 + width
-        targets[k], attributes[k] = target, attribute
+        targets[uint64(k)], attributes[uint64(k)] = target, attribute
     return position if position <= stop else np.int64(DAMAGED)
 
 
@@ -215,37 +199,43 @@ def lane_of(lists, pages, starts, i):
 
 @lean_kernel
 def read_lists(lists, pages, starts, targets):
-    """Read the links of pages[i] into targets[starts[i] : starts[i + 1]]; returns 0, or DAMAGED.
+    """Read the links of pages[i] into targets[starts[i] : starts[i + 1]]; returns 0, or DAMAGED."""
+    return read_range(lists, pages, starts, np.int64(0), np.int64(len(pages)), targets)
+
+
+@lean_kernel
+def read_range(lists, pages, starts, first, last, targets):
+    """Read the links of pages[first:last], the first ones to the beginning of `targets`; returns 0, or DAMAGED.
 
     Each link says where the next begins, so decoding waits for itself. Two lists are decoded in step, and whichever
     ends is followed by the next of the lists.
     """
-    words, table, most, total = lists.words, lists.table, uint64(len(lists.degree)), len(pages)
-    if total == 0 or starts[total] > len(targets):
-        return np.int64(0 if total == 0 else DAMAGED)
-    page, page2, done = np.int64(0), np.int64(0), np.int64(0)
+    words, table, most, shift = lists.words, lists.table, uint64(len(lists.degree)), starts[first]
+    if starts[last] - shift > len(targets):
+        return np.int64(DAMAGED)
+    page, page2, done = np.int64(0), np.int64(0), np.int64(first)
     at, end, position, stop, target = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     at2, end2, position2, stop2, target2 = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     while True:
         if at == end:
             if position != stop:
                 return np.int64(DAMAGED)
-            if done == total:
+            if done == last:
                 break
             prefetch(lists, pages, done)
             position, stop, good = lane_of(lists, pages, starts, done)
-            page, at, end = np.int64(pages[done]), starts[done], starts[done + 1]
+            page, at, end = np.int64(pages[done]), starts[done] - shift, starts[done + 1] - shift
             target, done = page, done + 1
             if not good:
                 return np.int64(DAMAGED)
         if at2 == end2:
             if position2 != stop2:
                 return np.int64(DAMAGED)
-            if done == total:
+            if done == last:
                 break
             prefetch(lists, pages, done)
             position2, stop2, good = lane_of(lists, pages, starts, done)
-            page2, at2, end2 = np.int64(pages[done]), starts[done], starts[done + 1]
+            page2, at2, end2 = np.int64(pages[done]), starts[done] - shift, starts[done + 1] - shift
             target2, done = page2, done + 1
             if not good:
                 return np.int64(DAMAGED)
@@ -262,8 +252,8 @@ def read_lists(lists, pages, starts, targets):
         at, at2 = at + run, at2 + run
     if at == end:
         page, at, end, position, stop, target = page2, at2, end2, position2, stop2, target2
-    last = decode_targets(lists, page, Place(position, stop, target, 0), end - at, targets, at)
-    return np.int64(0 if last == stop else DAMAGED)
+    end = decode_targets(lists, page, Place(position, stop, target, 0), end - at, targets, at)
+    return np.int64(0 if end == stop else DAMAGED)
 
 
 @inline
