@@ -205,7 +205,7 @@ class LinkSorter:
         del samples
 
         def work(b: int) -> EncodedLists:
-            starts, sources = waiting.pop(b, None) or read(b)
+            starts, sources = waiting.pop(b) if b in waiting else read(b)
             return encode(sources, NO_ATTRIBUTES, starts, pages_of(b), code)
 
         lists = ListWriter(self._writer, "in", code)
