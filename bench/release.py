@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from build import OURS, build_row, run
+from build import HEADER, OURS, build_row, run
 from cocite.graph.store import Graph
 from tables import show
 
@@ -69,7 +69,7 @@ def main() -> None:
         ours, peak, disk = run(OURS, folder, str(release), str(folder / "web.cocite"), str(4 << 30), "")
         show(
             f"Building a release: {ours['pages']:,} domains, {ours['links']:,} links",
-            ["build", "seconds", "M links/s", "peak GiB", "disk GiB", "time, cocite = 1"],
+            HEADER,
             [build_row("cocite", ours, len(graph.links), peak, disk, 1.0)],
         )
         show("Passes", ["pass", "seconds"], [[name, f"{value:.1f}"] for name, value in ours["passes"].items()])

@@ -164,6 +164,7 @@ def steps(folder: Path) -> Iterator[Step]:
     yield "words of two pages", call(compare_words)
     yield "parts of a web", call(choose_from_pool)
     yield "pieces of names", split_names
+    yield "names in order", order_names
     yield "checking a store", lambda: check(store)
     yield "captures", lambda: keep_captures(folder)
     yield "web graphs", lambda: read_graphs(folder)
@@ -204,6 +205,18 @@ def split_names() -> None:
 
     keys = [f"com,example)/{n}".encode() for n in range(32)]
     learn_pieces(some_of(np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)])))
+
+
+def order_names() -> None:
+    """Sort names, as a build of more than a few does."""
+    import numpy as np
+
+    from cocite.graph.build.scratch import Workers
+    from cocite.graph.build.sort_names import sorted_rows
+    from cocite.kernels.build.sort_texts import Texts
+
+    with Workers(0) as workers:
+        sorted_rows(Texts(np.full(24, 97, np.uint8), np.array([0, 8, 16]), np.arange(2, dtype=np.uint64)), workers)
 
 
 def read_graphs(folder: Path) -> None:

@@ -15,7 +15,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from cocite.graph import check
-from cocite.graph.build import derive, gather_texts, maintain, name_pieces, number, resolve, sort_links
+from cocite.graph.build import (
+    derive,
+    gather_texts,
+    maintain,
+    name_pieces,
+    names,
+    number,
+    resolve,
+    sort_links,
+    sort_names,
+)
 from cocite.graph.build.maintain import add
 from cocite.graph.build.passes import BuildOptions, Built, build
 from cocite.graph.generation import read_current
@@ -66,7 +76,9 @@ def page(url: str, *targets: str, **fields: Any) -> Page:
 
 
 LIMITS: dict[ModuleType, dict[str, int]] = {
-    number: {"BATCH_NAMES": 32, "REREAD_NAMES": 16},
+    names: {"PYTHON_ADDRESSES": 0, "WAITING_NAMES": 40},
+    number: {"BATCH_NAMES": 32, "REREAD_NAMES": 16, "FEW_NAMES": 0},
+    sort_names: {"MIN_TASK_NAMES": 4},
     name_pieces: {"MIN_NAMES": 16},
     derive: {
         "LONG_LIST_LINKS": 5,

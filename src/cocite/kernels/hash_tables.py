@@ -11,6 +11,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel, lean_inline
 
 EMPTY = 0xFFFFFFFFFFFFFFFF
@@ -18,6 +19,7 @@ MISSING = 0xFFFFFFFF  # the number of an unknown page
 LOW_HALF = np.uint64(0xFFFFFFFF)
 RECENT_SLOTS = 1 << 14
 GROUP_TAGS = 32
+AHEAD = 16  # memory at random places is asked for so many steps before it is read
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -176,6 +178,9 @@ def mark_unseen(tags, checks, spellings, seen, fresh):
     recent = np.zeros(RECENT_SLOTS, np.uint64)
     count = 0
     for i in range(len(tags)):
+        if i + AHEAD < len(tags):
+            later = uint64(checks[i + AHEAD]) ^ (uint64(spellings[i + AHEAD]) * GOLDEN_RATIO)
+            prefetch_item(seen, np.int64((later >> uint64(17)) & mask))
         mixed = uint64(checks[i]) ^ (uint64(spellings[i]) * GOLDEN_RATIO)
         slot = (mixed >> uint64(7)) & uint64(RECENT_SLOTS - 1)
         fresh[i] = tags[i] != uint64(0) and recent[slot] != mixed

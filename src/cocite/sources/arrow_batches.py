@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cocite.sources.escapes import ESCAPE_SEQUENCE
-from cocite.sources.records import ADDRESS_FIELDS, LINK, SCHEMA, Page, ReadReport, batches, trimmed
+from cocite.sources.records import ADDRESS_FIELDS, LINK, SCHEMA, Page, ReadReport, batches, raw_texts, trimmed
 
 MAX_INT32 = 2**31 - 1
 SMALL_BATCH_ITEMS, SMALL_BATCH_BYTES = 20_000, 4 << 20
@@ -80,7 +80,7 @@ def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: Re
     made = _converted(column, field.type)
     if made is None:
         return _lost(column, field, "link field", report, name)
-    if field.name == "weight":
+    if field.name == "weight" and made.null_count < len(made):
         valid = pc.and_(pc.greater(made, 0), pc.less_equal(made, 1))
         made = pc.if_else(pc.fill_null(valid, False), made, pa.scalar(None, field.type))
     lost = made.null_count - column.null_count
@@ -134,6 +134,8 @@ def _converted(column: pa.Array, wanted: pa.DataType, keep_dictionary: bool = Fa
             return None
         if pa.types.is_floating(wanted):
             return column.cast(wanted, safe=False)
+        if kind == wanted and (pc.min(column).as_py() or 0) >= 0:  # nearly always, and rounding takes eight passes
+            return column
         whole = pc.round(column.cast(pa.float64(), safe=False))  # doubles hold every 32-bit integer
         valid = pc.fill_null(pc.and_(pc.greater_equal(whole, 0), pc.less_equal(whole, MAX_INT32)), False)
         return pc.if_else(valid, whole, pa.scalar(None, pa.float64())).cast(wanted)
@@ -155,15 +157,27 @@ def as_texts(column: pa.Array) -> pa.Array | None:
     try:
         texts = column.cast(pa.string())
         if not is_binary:
-            texts.validate(full=True)  # Parquet readers don't check that texts are UTF-8
+            _check_texts(texts)
         return texts
     except pa.ArrowInvalid:
         raw = column.cast(pa.large_binary()).to_pylist()
         return pa.array([None if item is None else item.decode("utf-8", "replace") for item in raw], pa.string())
 
 
+def _check_texts(texts: pa.Array) -> None:
+    """Raise ArrowInvalid unless texts are UTF-8, which Parquet readers don't check. ASCII takes a tenth of the time."""
+    texts.validate()
+    data, offsets = raw_texts(texts)
+    is_ascii = data[offsets[0] : offsets[-1]].max(initial=0) < 128
+    if not is_ascii or (offsets[1:] < offsets[:-1]).any():
+        texts.validate(full=True)
+
+
 def _is_empty(addresses: pa.Array) -> Mask:
     """Return which addresses are missing or empty."""
+    if addresses.type == pa.string() and not addresses.null_count:
+        _, offsets = raw_texts(addresses)
+        return np.equal(offsets[1:], offsets[:-1])
     if pa.types.is_dictionary(addresses.type):
         empty = pc.equal(pc.binary_length(addresses.dictionary), 0).take(addresses.indices)
     else:

@@ -20,9 +20,15 @@ from cocite.sources.compressed import FREE_OUTPUT, MAX_RATIO
 from cocite.sources.records import ReadReport
 
 BATCH_ROWS = 1 << 16
-BATCH_ENCODED_BYTES = 4 << 20
-"""Encoded bytes of a row group read at a time: 70,000 plain links. Where a dictionary makes an address two bytes or
-less, these are some millions of links and 100 MB."""
+BATCH_ENCODED_BYTES = 8 << 20
+"""Encoded bytes of a row group read at a time: 140,000 plain links. Where a dictionary makes an address two bytes or
+less, these are some millions of links and 200 MB."""
+PIPE_BYTES = 1 << 20  # not all systems have so large ones
+MEMORY_SETTINGS = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # others reserve more than they use
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),  # else the system would clear the memory of each batch anew
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+}
 DAMAGED_GROUP = "damaged row group of a Parquet file"
 
 
@@ -30,9 +36,11 @@ class Worker:
     """A process that answers each request, a line of JSON, by an Arrow stream and then a line of JSON."""
 
     def __init__(self, *program: str) -> None:
-        environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}  # others reserve more than they use
         command, pipe = [sys.executable, "-P", *program], subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
+        environment = {**os.environ, **MEMORY_SETTINGS}
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment, pipesize=PIPE_BYTES
+        )
 
     def send(self, message: Any) -> None:
         """Send a request, or what the process needs to know before the first one."""

@@ -13,8 +13,10 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from cocite.errors import BadSource
 
@@ -75,7 +77,30 @@ def trimmed(texts: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(texts.type):
         names = pc.utf8_trim_whitespace(texts.dictionary)
         return texts if names.equals(texts.dictionary) else pa.DictionaryArray.from_arrays(texts.indices, names)
-    return pc.utf8_trim_whitespace(texts)
+    return pc.utf8_trim_whitespace(texts) if may_have_margins(texts) else texts
+
+
+def may_have_margins(texts: pa.Array) -> bool:
+    """Return whether some text may begin or end with white space: whether it does so with anything but printable ASCII.
+
+    Trimming copies all texts, and hardly any address needs it.
+    """
+    if texts.type != _TEXT or len(texts) == 0:
+        return True
+    data, offsets = raw_texts(texts)
+    if not len(data):
+        return False
+    ends = data.take(offsets[:-1], mode="clip"), data.take(offsets[1:] - 1, mode="clip")
+    return any(bool(((each - np.uint8(33)) > 126 - 33).any()) for each in ends)
+
+
+def raw_texts(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Return the bytes of a column of strings, and where each begins and ends in them, without a copy."""
+    _, offsets, data = texts.buffers()
+    if offsets is None or data is None or not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int32)
+    places = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(data, np.uint8), places
 
 
 def shorten(text: str, length: int = MAX_WORD) -> str:

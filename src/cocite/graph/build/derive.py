@@ -4,8 +4,8 @@ Entry points into long lists, the best and a sample of the parents of popular pa
 kernels/build/near_duplicates.py has the rule of those; `GraphView` (related/neighbourhood/view.py) applies it.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,19 @@ Pages = NDArray[np.uint32]
 Parts = Iterator[tuple[str, NDArray[Any]]]  # values to append to arrays, by name
 
 
+class Sketches(NamedTuple):
+    """What tells the lists of some pages apart, and the rarest links of each: rows of (link, place of its page)."""
+
+    hash: NDArray[np.uint64]
+    sketch: NDArray[np.uint64]
+    token: Pages
+    place: NDArray[np.uint32]
+
+
 def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: Workers, progress: Progress) -> Parts:
     """Entry points, chosen parents and near-duplicates of the links."""
-    groups = workers.submit(near_duplicate_groups, out, into)
+    every = np.arange(len(out.degree), dtype=np.uint32)
+    groups = workers.submit(near_duplicate_groups, out, into, sketch_pages(out, into, every, workers.in_order))
     yield from entry_points("out", out)
     yield from entry_points("in", into)
 
@@ -81,9 +91,9 @@ def entry_points_of(name: str, lists: Lists, pages: Pages) -> Parts:
         yield "out.long.place", made.place
 
 
-def near_duplicate_groups(out: Lists, into: Lists) -> tuple[Pages, Pages]:
+def near_duplicate_groups(out: Lists, into: Lists, sketched: Sketches | None = None) -> tuple[Pages, Pages]:
     """All pages that have near-duplicates, ascending, and the representative of each."""
-    groups = compare_lists(out, into, np.arange(len(out.degree), dtype=np.uint32))
+    groups = compare_lists(out, into, np.arange(len(out.degree), dtype=np.uint32), sketched)
     members = np.flatnonzero(np.bincount(groups, minlength=len(groups))[groups] > 1).astype(np.uint32)
     groups = groups[members]
     best = np.lexsort((address_keys(into, members), ~into.degree[members], groups))  # highest in-degree, then address
@@ -99,21 +109,31 @@ def address_keys(lists: Lists, pages: Pages) -> NDArray[np.uint64]:
     return keys
 
 
-def compare_lists(out: Lists, into: Lists, pages: Pages) -> NDArray[np.uint32]:
+def sketch_pages(out: Lists, into: Lists, pages: Pages, in_order: Callable[..., Iterable[None]] = map) -> Sketches:
+    """Sketch the lists of pages; `in_order` applies a function to several chunks of pages."""
+    n, degrees = len(pages), out.degree[pages].astype(np.int64)
+    longest = max(1, int(degrees.max(initial=0)))
+    rows = np.append(0, np.cumsum((degrees // 20 + 1) * (degrees >= near_duplicates.MIN_PREFIX_LINKS)))
+    hashes, sketches, places = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(rows[-1], np.uint32)
+    tokens = np.zeros_like(places)
+
+    def sketch(first: int) -> None:
+        some = slice(first, min(first + SKETCHED_PAGES, n))
+        own = slice(rows[some.start], rows[some.stop])
+        values, room = (hashes[some], sketches[some]), (tokens[own], places[own])
+        verify(near_duplicates.sketch_lists(out, into.degree, pages[some], *values, *room, longest))
+        places[own] += np.uint32(first)
+
+    for _ in in_order(sketch, range(0, n, SKETCHED_PAGES)):
+        pass
+    return Sketches(hashes, sketches, tokens, places)
+
+
+def compare_lists(out: Lists, into: Lists, pages: Pages, sketched: Sketches | None = None) -> NDArray[np.uint32]:
     """The near-duplicate group of each of some pages, which ascend: the place of one of its members."""
-    degrees = out.degree[pages]
-    n, max_links = len(pages), max(1, int(degrees.max(initial=0)))
-    hashes, parent = np.zeros(n, np.uint64), np.arange(n, dtype=np.uint32)
-    compared = near_duplicates.Compared(pages, np.zeros(n, np.uint64), parent)
-    rows = int((degrees[degrees >= near_duplicates.MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
-    tokens, places = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
-    at = 0
-    for first in range(0, n, SKETCHED_PAGES):
-        some = slice(first, first + SKETCHED_PAGES)
-        values, room = (hashes[some], compared.sketch[some]), (tokens[at:], places[at:])
-        count = verify(near_duplicates.sketch_lists(out, into.degree, pages[some], *values, *room, max_links))
-        places[at : at + count] += np.uint32(first)
-        at += count
+    degrees, parent = out.degree[pages], np.arange(len(pages), dtype=np.uint32)
+    hashes, sketches, tokens, places = sketched or sketch_pages(out, into, pages)
+    compared, max_links = near_duplicates.Compared(pages, sketches, parent), max(1, int(degrees.max(initial=0)))
     eligible = np.flatnonzero(hashes).astype(np.uint32)
     by_hash = eligible[np.argsort(hashes[eligible], kind="stable")]
     verify(near_duplicates.unite_alike(out, into, hashes[by_hash], by_hash, 1, compared, max_links))

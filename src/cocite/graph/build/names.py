@@ -1,6 +1,7 @@
 """Addresses → tags, and the files of names that a build sorts: a part of its first pass.
 
-The text of an address is parsed once. Its key goes to a file of names the first time (more or less) that it is read.
+The text of an address is parsed the first time (more or less) that it is read; its key then goes to a file of names.
+Most links lead to an address that was read lately, whose tag is known by the hash of its text.
 A tag is half of a hash with a secret key, which a build draws and forgets: nobody can choose addresses of one tag.
 """
 
@@ -18,12 +19,14 @@ from cocite.graph.build.scratch import ScratchSpace
 from cocite.graph.changes.removed import RemovedPages
 from cocite.kernels.addresses.canonical import PYTHON_ADDRESSES, Keyed, key_addresses
 from cocite.kernels.addresses.hashes import HashKey, hash_all, new_key
+from cocite.kernels.addresses.recent import number_texts, recall_tags, remember_tags
 from cocite.kernels.hash_tables import mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport
 
 CHUNK_ADDRESSES = 1 << 21  # keyed at once
 MAX_DICTIONARIES = 4
+WAITING_NAMES = 1 << 18  # written to one file
 NAME_COLUMNS = pa.schema([("key", pa.binary()), ("order", pa.uint16()), ("tag", pa.uint64()), ("shown", pa.string())])
 """A name in one spelling: key, rank of the spelling, tag, and the text of a spelling that flags can't give."""
 Tags = NDArray[np.uint64]  # 0: unusable
@@ -55,8 +58,10 @@ class NameFiles:
         """With a `hash_key`, tags are the same in all parts of a job that share it."""
         self.removed, self.scratch, self._report = removed or RemovedPages(), scratch, report
         self._hash_key = new_key() if hash_key is None else hash_key
-        self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
+        entries = 1 << max(10, (memory >> 4).bit_length() - 1)
+        self._seen, self._recent = in_lines(entries), in_lines(entries)  # the second has tags by text
         self._lock = threading.Lock()
+        self._waiting, self._waiting_names = list[pa.Table](), WAITING_NAMES
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
         self._dictionary_lock = threading.Lock()
         self._addresses = 0  # keyed so far: those of a small web need no compiled kernel
@@ -66,7 +71,9 @@ class NameFiles:
         """Enter the names of shared dictionaries after the last address, and free what only reading needs."""
         for shared in self._dictionaries.values():
             self._enter_dictionary(shared)
-        self._seen = np.zeros(1, np.uint64)
+        self._waiting_names = 0
+        self.put("last", key=[], order=[], tag=[], shown=None)
+        self._seen = self._recent = np.zeros(1, np.uint64)
         self._dictionaries = {}
 
     def skip(self, reason: str, example: str, count: int = 1) -> None:
@@ -83,22 +90,49 @@ class NameFiles:
             urls = urls.dictionary_decode()
         if pa.types.is_dictionary(urls.type):
             return self._key_dictionary(name, urls, own)
+        if own or self.dated or self._addresses + len(urls) <= PYTHON_ADDRESSES:
+            return self._key_texts(name, urls, own, days)
+        return self._key_repeated(name, urls)
+
+    def _key_texts(
+        self,
+        name: str,
+        urls: pa.Array,
+        own: bool,
+        days: NDArray[np.uint32] | None = None,
+        times: NDArray[np.int64] | None = None,
+    ) -> Tags:
+        """As `key`, each address by itself; `times` are how often each was read, once by default."""
         tags = np.zeros(len(urls), np.uint64)
         for start, part, keyed in self._keyed_chunks(urls):
-            some, checks = self._usable(keyed, part)
+            each = slice(start, start + len(part))
+            some, checks = self._usable(keyed, part, times[each] if times is not None else None)
             self._enter(f"{name}-{start}", keyed, some, checks, own)
             if self.dated and days is not None:
                 orders = spelling_orders(keyed.flags, own)
-                self.note_days(f"{name}-{start}", some, orders, days[start : start + len(part)], keyed.shown)
-            tags[start : start + len(part)] = some
+                self.note_days(f"{name}-{start}", some, orders, days[each], keyed.shown)
+            tags[each] = some
         return tags
+
+    def _key_repeated(self, name: str, urls: pa.Array) -> Tags:
+        """As `key` of links: of addresses that are written alike one is keyed, and none that was keyed lately."""
+        data, offsets = text_buffers(urls)
+        data, numbers, firsts = as_fixed(data), np.empty(len(urls), np.uint32), np.empty(len(urls), np.uint32)
+        hashes = np.empty((len(urls), 2), np.uint64)
+        count = number_texts(data, offsets, self._hash_key, numbers, firsts, hashes)
+        hashes, tags = hashes[:count], np.empty(count, np.uint64)
+        recall_tags(hashes, self._recent, tags)
+        if len(new := np.flatnonzero(tags == 0)):
+            times = np.bincount(numbers, minlength=count)[new]
+            found = self._key_texts(name, urls.take(pa.array(firsts[new])), False, times=times)
+            remember_tags(hashes[new], found, self._recent)
+            tags[new] = found
+        return tags[numbers]
 
     def tag_keys(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Tags, Tags]:
         """The tags of keys, and their checks: both halves of a hash, 0 for an empty key."""
         tags, checks = (np.empty(len(offsets) - 1, np.uint64) for _ in range(2))
-        fixed = data.view()
-        fixed.flags.writeable = False  # as some are: else the kernel would be compiled twice
-        hash_all(fixed, offsets, self._hash_key, tags, checks)
+        hash_all(as_fixed(data), offsets, self._hash_key, tags, checks)
         return tags, checks
 
     def _keyed_chunks(self, urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:
@@ -138,17 +172,18 @@ class NameFiles:
             _, checks = self.tag_keys(keyed.data, keyed.offsets)
             self._enter(f"{shared.name}-dictionary-{start}", keyed, tags, checks, shared.own)
 
-    def _usable(self, keyed: Keyed, urls: pa.Array) -> tuple[Tags, Tags]:
+    def _usable(self, keyed: Keyed, urls: pa.Array, times: NDArray[np.int64] | None = None) -> tuple[Tags, Tags]:
         """Tags and checks. Tags are 0 for removed pages, and for texts that aren't addresses, which are reported."""
+        times = np.ones(len(urls), np.int64) if times is None else times
         for index, message in keyed.bad:
             # Counted by kind: without the hint and without the address itself.
             reason = _QUOTED.sub("…", message.rpartition(": ")[0] or message)
-            self.skip(reason, str(urls[index].as_py() or "")[:200])
+            self.skip(reason, str(urls[index].as_py() or "")[:200], int(times[index]))
         tags, checks = self.tag_keys(keyed.data, keyed.offsets)
         if (gone := self.removed.among(keyed.data, keyed.offsets)).any():
             tags[gone] = 0
             with self._lock:  # as the user wants it: not a fault of the source
-                self._report.read["addresses of pages removed from this store"] += int(gone.sum())
+                self._report.read["addresses of pages removed from this store"] += int(times[gone].sum())
         return tags, checks
 
     def _enter(self, name: str, keyed: Keyed, tags: Tags, checks: Tags, own: bool) -> None:
@@ -185,10 +220,18 @@ class NameFiles:
             self.scratch.save_table(f"{name}.{SPELLED}", pa.table(columns))
 
     def put(self, name: str, **columns: Any) -> None:
-        """Write names, the columns of NAME_COLUMNS, to a file; `shown` may be None: no name has a text."""
-        if len(columns["key"]):
-            columns["shown"] = columns["shown"] or pa.nulls(len(columns["key"]), pa.string())
-            self.scratch.save_table(f"{name}.names", pa.table(columns, schema=NAME_COLUMNS))
+        """Write names, the columns of NAME_COLUMNS, to a file; `shown` may be None: no name has a text.
+
+        While addresses are read, names wait until there are many: a file takes 1.5 ms, as long as 2,000 names.
+        """
+        columns["shown"] = columns["shown"] or pa.nulls(len(columns["key"]), pa.string())
+        with self._lock:
+            self._waiting.append(pa.table(columns, schema=NAME_COLUMNS))
+            if sum(map(len, self._waiting)) < self._waiting_names:
+                return
+            table, self._waiting = pa.concat_tables(self._waiting), []
+        if len(table):
+            self.scratch.save_table(f"{name}.names", table)
 
 
 def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:
@@ -196,6 +239,20 @@ def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:
     wide = flags.astype(np.uint16)
     rank = ((wide & APART) >> 7 << 14) | ((wide & HTTP) << 13) | ((wide & BARE) >> 3 << 12)
     return (rank | wide | (0 if own else 1 << 15)).astype(np.uint16)
+
+
+def in_lines(entries: int) -> Tags:
+    """Zeros that begin with a cache line."""
+    room = np.zeros(entries + 8, np.uint64)
+    first = -room.ctypes.data % 64 // 8
+    return room[first : first + entries]
+
+
+def as_fixed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The same bytes, read-only, as some are: for others kernels would be compiled again."""
+    fixed = data.view()
+    fixed.flags.writeable = False
+    return fixed
 
 
 def key_array(data: NDArray[np.uint8], offsets: NDArray[np.int64], chosen: NDArray[np.bool_]) -> pa.Array:

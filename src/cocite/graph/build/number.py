@@ -1,7 +1,8 @@
 """Second pass of a build: names → page numbers, in the order of their keys; and the host, domain and site of each page.
 
-Names are sorted, on disk by DuckDB, out of core. Of each page the first row (the spelling to show) is kept, and names,
-fingerprints, hosts, domains and sites are written as they pass. The tags of pages go to the scratch space.
+Names are sorted in memory (sort_names.py) or, where they don't fit, by DuckDB. Of each page the first row (the spelling
+to show) is kept, and names, fingerprints, hosts, domains and sites are written as they pass. The tags of pages go to
+the scratch space.
 """
 
 from bisect import bisect_left
@@ -24,6 +25,7 @@ from cocite.graph.arrays import Keys
 from cocite.graph.build.name_pieces import encode_keys, made_for, name_code
 from cocite.graph.build.names import NAME_COLUMNS, key_array, text_buffers
 from cocite.graph.build.scratch import ScratchSpace, Workers
+from cocite.graph.build.sort_names import memory_to_sort, sorted_in_memory
 from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.names import CODED_NAMES, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
@@ -36,6 +38,7 @@ from cocite.pages.site import HostRule, Pattern, Sites
 MAX_PAGES = (1 << 32) - 2
 BATCH_NAMES = 1 << 17  # names encoded at once, a whole number of blocks; the first batch is the sample for their code
 REREAD_NAMES = 1 << 16
+FEW_NAMES = 20_000  # sorted by Arrow: that takes less time than to compile a kernel
 MIN_SORT_BYTES = 128 << 20  # what DuckDB needs to sort at all
 MAX_SITES = 1 << 20  # sites of one host that are cached; they take some 100 MB
 MAX_BUCKET_PAGES = 64  # sorted in a kernel; a bucket has about four pages, unless somebody makes addresses for it
@@ -51,32 +54,37 @@ def number_pages(
     names = scratch.names(".names")
     if not names:
         return 0
-    with sorted_names(scratch, names, memory, workers.threads) as batches:
-        tagged = keep_tags(in_batches(distinct(batches)), scratch)
-        pages = write_names(writer, sites, workers, tagged, progress)
+    with sorted_names(scratch, names, memory, workers) as batches:
+        pages = write_names(writer, sites, workers, keep_tags(batches, scratch), progress)
     scratch.close()
     workers.submit(scratch.remove, *names)
     return pages
 
 
 @contextmanager
-def sorted_names(scratch: ScratchSpace, names: list[str], memory: int, threads: int) -> Iterator[Batches]:
-    """All names in the order of keys, then of spellings: those of a page follow each other."""
-    if scratch.folder is None:
+def sorted_names(scratch: ScratchSpace, names: list[str], memory: int, workers: Workers) -> Iterator[Batches]:
+    """The first name of every page, in the order of keys, then of spellings, BATCH_NAMES at a time."""
+    if scratch.table_size(".names")[0] <= FEW_NAMES:
         table = pa.concat_tables(scratch.tables(".names"))
-        yield table.sort_by([(column, "ascending") for column in ("key", "order", "shown")]).to_batches(BATCH_NAMES)
+        ordered = table.sort_by([(column, "ascending") for column in ("key", "order", "shown")])
+        yield in_batches(distinct(ordered.to_batches(BATCH_NAMES)))
+        return
+    if scratch.folder is None or memory_to_sort(scratch) <= memory:
+        yield sorted_in_memory(scratch, workers, BATCH_NAMES)
         return
     try:
         with duckdb.connect() as database:
+            threads = max(1, workers.threads)
             database.execute(f"SET memory_limit = '{max(memory, MIN_SORT_BYTES) >> 20}MiB'; SET threads = {threads}")
             with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there is none to switch off
                 database.execute("SET enable_progress_bar = false")
             database.execute("SET temp_directory = ?", [str(scratch.folder / "sort")])
             database.execute("SET preserve_insertion_order = false")
-            yield database.sql(
+            rows = database.sql(
                 'SELECT key, "order", tag, shown FROM read_parquet(?) ORDER BY key, "order", shown',
                 params=[str(Path(escape(str(scratch.folder))) / "*.names")],
-            ).to_arrow_reader(BATCH_NAMES)
+            )
+            yield in_batches(distinct(rows.to_arrow_reader(BATCH_NAMES)))
     except duckdb.Error as error:
         why = str(error).splitlines()[0]
         raise BadStore(f"names cannot be sorted: give more memory, or room on the disk ({why})") from error

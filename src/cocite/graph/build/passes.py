@@ -47,7 +47,8 @@ from cocite.sources.kinds import count_kinds
 from cocite.sources.records import ReadReport
 
 NEWEST_SECOND = (1 << 32) - 1  # when records without a date count as captured, if they are added to a store
-MAX_TABLE_BYTES, MEMORY_TABLE_BYTES = 1 << 34, 1 << 16  # of the table of names that were read, on disk and in memory
+MAX_TABLE_BYTES, MEMORY_TABLE_BYTES = 1 << 34, 1 << 16  # of the tables of names that were read, on disk and in memory
+MIN_TABLE_BYTES = 1 << 22
 
 
 class RecordSource(Protocol):
@@ -178,7 +179,8 @@ class Passes:
         """Write all arrays; returns the manifest."""
         writer, workers, options, progress = self.writer, self.workers, self.options, self.progress
         sites, memory = Sites(options.platforms), max(4, affordable_memory(options.memory))
-        spill = self.new_spill(sites, memory)
+        sources = list(sources)
+        spill = self.new_spill(sites, memory, sum(getattr(source, "size_bytes", 0) for source in sources))
         described = self.read_sources(sources, spill)
         self.note_seconds("read")
         pages = number_pages(self.scratch, writer, sites, memory // 2, workers, progress)
@@ -227,9 +229,10 @@ class Passes:
             self.note_seconds("captures")
         return self._manifest(numbered.pages, int(out.degree.sum(dtype=np.int64)), described, sites, history)
 
-    def new_spill(self, sites: Sites, memory: int) -> Spill:
-        """An empty spill, for the texts that are wanted."""
-        table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
+    def new_spill(self, sites: Sites, memory: int, size: int = 0) -> Spill:
+        """An empty spill, for the texts that are wanted; `size` is that of the sources, 0 if it isn't known."""
+        table_bytes = min(memory >> 4, MAX_TABLE_BYTES, max(size, MIN_TABLE_BYTES) if size else MAX_TABLE_BYTES)
+        table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else table_bytes
         unwanted = {*([] if self.options.text else ["text"]), *([] if self.options.anchors else LINK_TEXTS)}
         names = NameFiles(self.scratch, self.report, table_bytes, self.removed)
         names.dated = self.options.history

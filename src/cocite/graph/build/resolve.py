@@ -75,9 +75,11 @@ class NumberedSpill:
             records, links = self.spill.records_of(block), self.spill.targets_of(block)
             pages, _ = find(f"{block}.pages", records.tag, records.alias)
             [targets] = find(f"{block}.targets", links)
-            own, cells = pages != MISSING, len(self.out_cells)
-            out = np.bincount((pages >> self.shift)[own], np.diff(records.first_link)[own], cells)
-            return len(links), out, np.bincount((targets >> self.shift)[targets != MISSING], minlength=cells)
+            own, out, into = pages != MISSING, self.out_cells, np.zeros_like(self.in_cells)
+            if part == parts - 1:  # before, some numbers are missing
+                out = np.bincount((pages >> self.shift)[own], np.diff(records.first_link)[own], len(into))
+                sorting.count_cells(targets, self.shift, into)
+            return len(links), out, into
 
         for links, out, into in self.workers.in_order(work, range(self.spill.blocks)):
             if part == parts - 1:  # before, some numbers are missing

@@ -76,6 +76,7 @@ class ScratchSpace:
         self.folder = folder
         self._kept: dict[str, Any] = {}  # without a folder: everything; with one: columns that still grow
         self._saved: dict[str, list[tuple[np.dtype[Any], int]]] = {}  # the type and length of each array in a file
+        self._tables: dict[str, tuple[int, int]] = {}  # rows and bytes of each table
 
     def save(self, name: str, *arrays: NDArray[Any]) -> None:
         """Keep arrays, in the place of those of the same name."""
@@ -86,12 +87,14 @@ class ScratchSpace:
         with (self.folder / name).open("wb") as out:
             out.writelines(np.ascontiguousarray(array).data for array in arrays)
 
-    def load(self, name: str) -> list[NDArray[Any]]:
-        """Arrays as they were saved."""
+    def load(self, name: str, start: int = 0, stop: int | None = None) -> list[NDArray[Any]]:
+        """Arrays as they were saved, or those of some places."""
         if self.folder is None:
-            return list(self._kept[name])
+            return list(self._kept[name][start:stop])
+        saved = self._saved[name]
         with (self.folder / name).open("rb") as file:
-            return [np.fromfile(file, dtype, length) for dtype, length in self._saved[name]]
+            file.seek(sum(dtype.itemsize * length for dtype, length in saved[:start]))
+            return [np.fromfile(file, dtype, length) for dtype, length in saved[start:stop]]
 
     def append(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Add values to the ends of columns."""
@@ -119,6 +122,7 @@ class ScratchSpace:
 
     def save_table(self, name: str, table: pa.Table) -> None:
         """Keep a table."""
+        self._tables[name] = len(table), table.nbytes
         if self.folder is None:
             self._kept[name] = table
         else:
@@ -129,6 +133,11 @@ class ScratchSpace:
         if self.folder is None:
             return self._kept.get(name)
         return pq.read_table(self.folder / name) if (self.folder / name).exists() else None
+
+    def table_size(self, ending: str) -> tuple[int, int]:
+        """Rows and bytes of all tables whose names end with a text."""
+        sizes = [size for name, size in self._tables.items() if name.endswith(ending)]
+        return sum(rows for rows, _ in sizes), sum(size for _, size in sizes)
 
     def tables(self, ending: str) -> list[pa.Table]:
         """All tables whose names end with a text."""

@@ -31,6 +31,7 @@ MIN_BUCKET_LINKS = 1 << 16
 SKIP_CAUSES = ("repeated", "to_itself", "replaced", "unusable")
 """Why links are skipped: the page has the same link before; it links to itself; its capture does not count (a newer one
 does, or the page is an alias); its address isn't usable, or is that of a removed page."""
+MANY_BUCKETS = 32  # enough that all threads have work, and that what is sorted fits into the processor's caches
 NO_LINE = np.uint32(0xFFFFFFFF)  # place of a link whose record has no texts that count
 BUCKET_COLUMNS: dict[str, type[np.generic]] = {
     **dict.fromkeys(("source", "count", "target", "attribute"), np.uint32), "weight": np.float32, "position": np.uint32,
@@ -47,13 +48,23 @@ class Buckets(NamedTuple):
 
     borders: list[int]  # page numbers: bucket b is [borders[b], borders[b + 1])
     cells: Cells
+    middle: range  # the buckets between the middle cuts by memory
 
     @classmethod
-    def cut(cls, links_of_cells: Starts, shift: int, pages: int, limit: int) -> Self:
-        """Cut after every `limit` links, at the end of a cell."""
+    def cut(cls, links_of_cells: Starts, shift: int, pages: int, limit: int, wanted: int = 1) -> Self:
+        """Cut after every `limit` links, at the end of a cell. Where that gives fewer buckets than wanted, cut these.
+
+        So that the bytes of a store don't depend on `wanted`, `middle` doesn't.
+        """
         before = np.cumsum(links_of_cells) - links_of_cells
-        _, first, bucket = np.unique(before // limit, return_index=True, return_inverse=True)
-        return cls([*(first << shift).tolist(), pages], Cells(bucket, shift))
+        coarse = before // limit
+        parts = max(1, min(wanted // (int(coarse[-1]) + 1), limit))
+        fine = coarse * parts + before % limit // -(-limit // parts)
+        _, first, bucket = np.unique(fine, return_index=True, return_inverse=True)
+        of_bucket = coarse[first]
+        numbers = np.unique(of_bucket)
+        middle = np.searchsorted(of_bucket, numbers[len(numbers) // 2 :][:2]).tolist()
+        return cls([*(first << shift).tolist(), pages], Cells(bucket, shift), range(*[*middle, len(first)][:2]))
 
     @property
     def numbers(self) -> range:
@@ -72,8 +83,9 @@ class LinkSorter:
         self._numbered, self._spill, self._scratch = numbered, numbered.spill, numbered.scratch
         self._workers, self._writer, self._progress = numbered.workers, writer, progress
         bucket_links = max(MIN_BUCKET_LINKS, memory // (self._workers.threads + 1) // BYTES_PER_LINK)
-        self._by_source = Buckets.cut(numbered.out_cells, numbered.shift, numbered.pages, bucket_links)
-        self._by_target = Buckets.cut(numbered.in_cells, numbered.shift, numbered.pages, bucket_links)
+        limits = numbered.shift, numbered.pages, bucket_links, MANY_BUCKETS
+        self._by_source = Buckets.cut(numbered.out_cells, *limits)
+        self._by_target = Buckets.cut(numbered.in_cells, *limits)
         self.left_out = dict.fromkeys(SKIP_CAUSES, 0)  # links, by cause
 
     def sort(self) -> tuple[Lists, Lists]:
@@ -102,22 +114,22 @@ class LinkSorter:
     def _scatter_block(self, block: Block) -> tuple[Columns, Counts, Counts, int]:
         """(columns by scratch name, symbols that their code needs, usable links that don't count and that do, kept)."""
         records, cells = block.records, self._by_source.cells
-        links, targets = self._spill.links_of(block.number), self._numbered.targets(block.number)
-        self._scratch.remove(*(f"{block.number}.{part}" for part in ("links", "attributes", "targets")))
-        batch = BatchRows(block.page, self._numbered.taken(block), records.first_link, targets)
-        sizes = np.diff(records.first_link)
-        usable = np.bincount(np.repeat(batch.taken, sizes)[links.target != 0], minlength=2)
-        rows, kept = self._by_source.bounds(), self._by_source.bounds()
-        source, count, link = sorting.scatter_rows(batch, self._numbered.alias, cells, rows, kept)
-        of_links: Columns = {"target": targets[link], "attribute": links.attribute[link]}
-        symbols = count_symbols(of_links["target"], of_links["attribute"], starts_of(count), source)
+        (weights, attributes), targets = self._spill.weights_of(block.number), self._numbered.targets(block.number)
+        self._scratch.remove(*(f"{block.number}.{part}" for part in ("links", "targets")))
+        batch = BatchRows(block.page, self._numbered.taken(block), records.first_link, targets, attributes)
+        rows, kept, usable = self._by_source.bounds(), self._by_source.bounds(), np.zeros(2, np.int64)
+        of_rows, of_links = sorting.scatter_rows(batch, self._numbered.alias, cells, rows, kept, usable)
+        (source, count), (link, target, attribute) = of_rows, of_links
+        columns: Columns = {"target": target, "attribute": attribute}
+        symbols = count_symbols(target, attribute, starts_of(count), source)
         if self._spill.weighted:
-            of_links["weight"] = links.weight[link] if len(links.weight) else np.ones(len(link), np.float32)
+            columns["weight"] = weights[link] if len(weights) else np.ones(len(link), np.float32)
         if self._spill.anchored:
+            sizes = np.diff(records.first_link)
             places = (link - np.repeat(records.first_link[:-1], sizes)[link]).astype(np.uint32)
             of_partial = np.repeat(records.has(PARTIAL), sizes)
-            of_links["position"] = np.where(of_partial[link], NO_LINE, places)
-        columns = cut_columns("out", {"source": source, "count": count}, rows) | cut_columns("out", of_links, kept)
+            columns["position"] = np.where(of_partial[link], NO_LINE, places)
+        columns = cut_columns("out", {"source": source, "count": count}, rows) | cut_columns("out", columns, kept)
         return columns, symbols, usable, int(kept[-1])
 
     def _write_out(self, code: Code) -> Lists:
@@ -155,12 +167,12 @@ class LinkSorter:
             again = again[np.lexsort((all_blocks(attribute[again]), pages))]
         of_pages = starts_of(np.bincount(pages - np.uint32(low), minlength=high - low))
         repeated = encode(target[again], attribute[again], of_pages, owners, code)
-        targets, cells, bounds = target[kept], self._by_target.cells, self._by_target.bounds()
+        targets, cells, bounds = sorting.pick(target, kept), self._by_target.cells, self._by_target.bounds()
         to, of = sorting.turn_rows(starts, low, targets, cells, bounds)
         columns = cut_columns("in", {"target": to, "source": of}, bounds)
         if len(position):
             columns["positions"] = position[kept]
-        encoded = encode(targets, attribute[kept], starts, owners, code)
+        encoded = encode(targets, sorting.pick(attribute, kept), starts, owners, code)
         return encoded, repeated, weight[kept] if len(weight) else weight, columns
 
     def _write_in(self) -> Lists:
@@ -177,13 +189,18 @@ class LinkSorter:
         def pages_of(b: int) -> Pages:
             return np.arange(borders[b], borders[b + 1], dtype=np.uint32)
 
-        # One bucket in the middle is the sample for the code: buckets differ in address, not in kind.
-        middle = len(self._by_target.numbers) // 2
-        starts, sources = read(middle)
-        code = Code.from_counts(count_symbols(sources, NO_ATTRIBUTES, starts, pages_of(middle)))
+        # What lies in the middle is the sample for the code: buckets differ in address, not in kind.
+        def sample(b: int) -> tuple[tuple[Starts, Pages], Counts]:
+            starts, sources = read(b)
+            return (starts, sources), count_symbols(sources, NO_ATTRIBUTES, starts, pages_of(b))
+
+        samples = list(self._workers.in_order(sample, self._by_target.middle))
+        code = Code.from_counts(np.sum([symbols for _, symbols in samples], axis=0))
+        waiting = dict(zip(self._by_target.middle, (lists for lists, _ in samples), strict=True))
+        del samples
 
         def work(b: int) -> EncodedLists:
-            starts, sources = read(b)
+            starts, sources = waiting.pop(b) if b in waiting else read(b)
             return encode(sources, NO_ATTRIBUTES, starts, pages_of(b), code)
 
         lists = DirectionWriter(self._writer, "in", code)

@@ -48,11 +48,16 @@ class Spill:
 
     def links_of(self, block: int) -> LinkColumns:
         """The links of a block's records."""
-        return LinkColumns(self.targets_of(block), *self.scratch.load(f"{block}.attributes"))
+        return LinkColumns(*self.scratch.load(f"{block}.links"))
 
     def targets_of(self, block: int) -> Tags:
         """The tags of the targets of a block's links."""
-        return self.scratch.load(f"{block}.links")[0]
+        return self.scratch.load(f"{block}.links", 0, 1)[0]
+
+    def weights_of(self, block: int) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+        """The weights and attributes of a block's links."""
+        weight, attribute = self.scratch.load(f"{block}.links", 1)
+        return weight, attribute
 
     def reserve(self, links: int) -> int:
         """The next block's number: the caller fixes the order, then any thread may `add`."""
@@ -64,8 +69,7 @@ class Spill:
     def put(self, number: int, records: RecordColumns, links: LinkColumns, texts: Columns) -> None:
         """Save a block and its texts."""
         self.scratch.save(f"{number}.records", *records.cast())
-        self.scratch.save(f"{number}.links", links.target)
-        self.scratch.save(f"{number}.attributes", links.weight, links.attribute)
+        self.scratch.save(f"{number}.links", *links)
         with self._lock:
             self.weighted |= len(links.weight) > 0
             self.text_bytes += sum(column.nbytes for column in texts.values())
@@ -85,7 +89,8 @@ class Spill:
         counts, items = flatten_lists(column.get("links"), count)
         urls, link = items, Columns()
         if pa.types.is_struct(items.type):
-            urls, link = items.field("url"), present({field.name: items.field(field.name) for field in items.type})
+            urls = items.field("url")
+            link = present({field.name: items.field(field.name) for field in items.type if field.name != "url"})
         kind = values_of(column, "partial", count, False) * PARTIAL
         kind |= values_of(column, "noindex", count, False) * NOINDEX
         # A redirect makes the record an alias.
@@ -115,7 +120,7 @@ class Spill:
             language=np.append(language, more),
             first_link=np.append(np.append(0, np.cumsum(counts)), more + counts.sum()),
         )
-        targets = self.names.key(f"{number}-links", urls, False, np.repeat(days, counts))
+        targets = self.names.key(f"{number}-links", urls, False, np.repeat(days, counts) if self.names.dated else None)
         links = LinkColumns(targets, self._read_weights(link, len(urls)), read_attributes(link, len(urls)))
         self.put(number, records, links, self._read_texts(column, link, counts))
 
@@ -148,6 +153,8 @@ class Spill:
 
     def _read_weights(self, link: Columns, count: int) -> NDArray[np.float32]:
         """The weight of every link; empty where all are 1."""
+        if "weight" not in link:
+            return np.zeros(0, np.float32)
         weights = values_of(link, "weight", count, 1.0).astype(np.float32)
         bad = ~((weights > 0) & (weights <= 1))
         if bad.any():
@@ -212,10 +219,14 @@ def language_number(text: str) -> int:
 
 def read_attributes(link: Columns, count: int) -> NDArray[np.uint32]:
     """The packed attribute of every link."""
-    blocks = np.clip(values_of(link, "block", count, -1).astype(np.int64), -1, MAX_BLOCK) + 1
+    blocks = np.zeros(count, np.uint32)
+    if "block" in link:
+        blocks = (np.clip(values_of(link, "block", count, -1), -1, MAX_BLOCK) + 1).astype(np.uint32)
+    if "rel" not in link and "boilerplate" not in link:
+        return blocks
     flags = map_texts(link.get("rel"), lambda rel: sum(REL.get(word, 0) for word in set(rel.lower().split())), count)
     flags |= values_of(link, "boilerplate", count, False).astype(np.uint32) * np.uint32(BOILERPLATE)
-    return pack_all(blocks.astype(np.uint32), flags)
+    return pack_all(blocks, flags)
 
 
 def parse_date(text: str) -> int:

@@ -24,12 +24,13 @@ class Cells(NamedTuple):
 
 
 class BatchRows(NamedTuple):
-    """The records of a batch and the targets of their links: those of record r are target[first_link[r]:][...]."""
+    """The records of a batch and their links: those of record r are target[first_link[r]:first_link[r + 1]]."""
 
     source: NDArray[np.uint32]
     taken: NDArray[np.bool_]  # whether the record's links count
     first_link: NDArray[np.int64]
     target: NDArray[np.uint32]
+    attribute: NDArray[np.uint32]
 
 
 class BucketRows(NamedTuple):
@@ -41,6 +42,23 @@ class BucketRows(NamedTuple):
     links: NDArray[np.uint32]  # how many
     target: NDArray[np.uint32]
     attribute: NDArray[np.uint32]
+
+
+@kernel
+def count_cells(pages, shift, cells):
+    """Count pages by cell of 2^shift; MISSING isn't a page."""
+    for page in pages:
+        if page != MISSING:
+            cells[np.int64(page) >> shift] += 1
+
+
+@kernel
+def pick(values, places):
+    """values[places]: NumPy converts the places first, which takes three times as long."""
+    picked = np.empty(len(places), values.dtype)
+    for i in range(len(places)):
+        picked[i] = values[places[i]]
+    return picked
 
 
 @kernel
@@ -93,14 +111,17 @@ def resolve_aliases(alias):
 
 
 @kernel
-def scatter_rows(rows, alias, cells, row_bounds, link_bounds):
-    """Order the records that count by bucket of the source: (source, number of links, places of links in the batch).
+def scatter_rows(rows, alias, cells, row_bounds, link_bounds, usable):
+    """Order the records that count, and their links, by bucket of the source.
 
-    Replaces aliases among the targets (`alias` may be empty); links of a page to itself become MISSING. Bounds of rows
-    and links by bucket go to two arrays of zeros.
+    Returns (sources, numbers of links), (places of links in the batch, targets, attributes). Replaces aliases among the
+    targets (`alias` may be empty); links of a page to itself become MISSING. Bounds of rows and links by bucket go to
+    two arrays of zeros. `usable` gets how many links with a target don't count, and how many do.
     """
     targets = rows.target
     for r in range(len(rows.source)):
+        for k in range(rows.first_link[r], rows.first_link[r + 1]):
+            usable[np.int64(rows.taken[r])] += targets[k] != MISSING
         if not rows.taken[r]:
             continue
         bucket = cells.bucket[np.int64(rows.source[r]) >> cells.shift]
@@ -114,7 +135,8 @@ def scatter_rows(rows, alias, cells, row_bounds, link_bounds):
             link_bounds[bucket + 1] += targets[k] != MISSING
     row_at, link_at = add_before(row_bounds), add_before(link_bounds)
     source, count = np.empty(row_bounds[-1], np.uint32), np.empty(row_bounds[-1], np.uint32)
-    link = np.empty(link_bounds[-1], np.uint32)
+    link, target = np.empty(link_bounds[-1], np.uint32), np.empty(link_bounds[-1], np.uint32)
+    attribute = np.empty(link_bounds[-1], np.uint32)
     for r in range(len(rows.source)):
         if not rows.taken[r]:
             continue
@@ -122,12 +144,12 @@ def scatter_rows(rows, alias, cells, row_bounds, link_bounds):
         at = begin = link_at[bucket]
         for k in range(rows.first_link[r], rows.first_link[r + 1]):
             if targets[k] != MISSING:
-                link[at] = k
+                link[at], target[at], attribute[at] = k, targets[k], rows.attribute[k]
                 at += 1
         link_at[bucket] = at
         source[row_at[bucket]], count[row_at[bucket]] = rows.source[r], at - begin
         row_at[bucket] += 1
-    return source, count, link
+    return (source, count), (link, target, attribute)
 
 
 @kernel
