@@ -95,6 +95,8 @@ class Evidence:
     """Whether the statement itself names the query page, where there are several."""
     own_fields: ClassVar[tuple[tuple[str, str, bool], ...]]
     """JSON field, attribute, and whether it is a page or pages; in the order of the fields of a reason."""
+    labelled: ClassVar[tuple[str, ...]]
+    """Attributes whose labels the template has."""
     query: int | None = None  # the query page that it is about; None if there is only one
     copy: int | None = None  # the near-duplicate of the result that it is about; None: the result itself
 
@@ -102,10 +104,12 @@ class Evidence:
         dataclass(kw_only=True, unsafe_hash=True)(cls)
         shown = {"copy": "copy", "query": "query", **cls.json}
         cls.own_fields = tuple((key, shown[key], key in PAGE_KEYS) for key in REASON_FIELDS if key in shown)
+        cls.labelled = tuple(key for key in cls.json if key in LABELLED)
 
     def statement(self, names: PageLabels) -> str:
         """The sentence, without which query page or near-duplicate it is about."""
-        return self.template.format(**{key: names.label(getattr(self, key)) for key in self.json if key in LABELLED})
+        labels = {key: names.label(getattr(self, key)) for key in self.labelled}
+        return self.template.format(**labels) if labels else self.template
 
     def sentence(self, names: PageLabels) -> str:
         """One sentence that a person can check, printable on one line."""

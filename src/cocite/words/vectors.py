@@ -127,7 +127,7 @@ class Vectors:
         """All of it, as kernels take it."""
         recent = NONE_RECENT if self.recent is None else self.recent.by_word
         rows = self.pages, self.columns, self.context, self.same_name
-        return Words(*rows, recent, self.text_words, self.stop, self.home)
+        return Words(*rows, recent, self.text_words, self.stop, self.home, MAX_SHORT_TEXT)
 
 
 @dataclass(frozen=True)

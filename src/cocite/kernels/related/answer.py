@@ -16,7 +16,7 @@ from cocite.kernels.related.blend import LINK_PART, Candidates, number_candidate
 from cocite.kernels.related.likeness import Around, LinkWeights, alike_pages
 from cocite.kernels.related.neighbourhood import window_of
 from cocite.kernels.related.texts import SameNamePages, TextParameters, add_texts, same_name_pages, text_weights
-from cocite.kernels.words.word_vectors import most_similar, row_of, shared_terms
+from cocite.kernels.words.word_vectors import most_similar, row_of, strong_terms
 
 PARTS = 6
 
@@ -50,14 +50,6 @@ class BlendRow(NamedTuple):
     parts: NDArray[np.float64]  # parts[LINK_PART] and so on
 
 
-class Shown(NamedTuple):
-    """How much evidence shows."""
-
-    terms: int
-    least: float  # terms that count this share of the first one
-    short_text: int  # words of a text to which those of linked pages are added
-
-
 class Explained(NamedTuple):
     """What results share with one query page, beside links."""
 
@@ -79,7 +71,8 @@ def look_around(web, texts, page, seeds, limits, weights):
     """What relates others to a query page: (state, QueryPage). `seeds` are the representatives of all query pages."""
     names = same_name_pages(texts, page, weights.texts.names)
     state, around, alike, in_section, values, best = alike_pages(web, page, names, seeds, limits, weights.links)
-    similar = most_similar(texts.words, page, weights.texts.best if weights.texts.text > 0 else 0)
+    most = weights.texts.best if weights.texts.text > 0 else 0
+    similar = most_similar(texts.words, page, most, weights.texts.room)
     return state, QueryPage(np.int64(page), names, around, alike, in_section, values, best, similar)
 
 
@@ -128,8 +121,8 @@ def explain(web, texts, query, row, pages, shown):
     if len(query.names.pages) > 0:
         beside[:] = listed_with(query.around.listing, query.around.weights, len(query.around.parents.pages), pages)
     linked, own = np.zeros(count, np.bool_), np.zeros(1, np.bool_)
-    state = mark_helped(web, words, np.full(1, np.uint32(query.page)), shown.short_text, own)
-    state = min(state, mark_helped(web, words, pages, shown.short_text, linked))
+    state = mark_helped(web, words, np.full(1, np.uint32(query.page)), own)
+    state = min(state, mark_helped(web, words, pages, linked))
     linked |= own[0]
     of, (low, high) = np.int64(0), row_of(words.pages, query.page)
     for term in words.pages.ids[low:high]:
@@ -166,13 +159,13 @@ def listed_with(listing, weights, first, pages):
 
 
 @kernel
-def mark_helped(web, words, pages, short_text, marked):
+def mark_helped(web, words, pages, marked):
     """Mark pages whose words include those of pages that they exchange links with. Returns 0, or DAMAGED."""
     out, into = np.empty(64, np.uint32), np.empty(64, np.uint32)
     for i in range(len(pages)):
         page = np.int64(pages[i])
         own = words.text_words[page] if page < len(words.text_words) else 0
-        if own == 0 or own > short_text or web.into.degree[page] == 0:
+        if own == 0 or own > words.short_text or web.into.degree[page] == 0:
             continue
         count, out = read_grown(web.counted.out.lists, page, out)
         if count > 0:
@@ -185,16 +178,3 @@ def mark_helped(web, words, pages, short_text, marked):
         if count < 0:
             return np.int64(DAMAGED)
     return np.int64(0)
-
-
-@kernel
-def strong_terms(rows, page, others, shown, stop):
-    """For each other page: how many terms it shares with a page, and those that count most; -1 fills the rest."""
-    counts, terms, weights = shared_terms(rows, page, others, shown.terms, stop)
-    found = np.full((len(others), shown.terms + 1), -1)
-    for i in range(len(others)):
-        found[i, 0] = counts[i]
-        for k in range(min(counts[i], shown.terms)):
-            if weights[i, k] >= shown.least * weights[i, 0]:
-                found[i, k + 1] = terms[i, k]
-    return found

@@ -232,6 +232,8 @@ def first_step(web, around, seeds, weights):
     """
     pages, by_sections, values, factor = by_parents(web, around, seeds, weights)
     children, shares = rare_children(web.into, around.children, weights.linker_links, factor)
+    if len(children) == 0:
+        return np.int64(0), pages, by_sections, values
     state, found, sums = add_shared(web, pages, values, children, shares, seeds)
     in_section = np.zeros(len(found))
     in_section[: len(pages)] = by_sections

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.bundles import lent
 from cocite.kernels.hash_tables import number_of
+from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import kernel
 from cocite.kernels.related.blend import (
     CONTEXT_PART,
@@ -28,6 +29,8 @@ from cocite.kernels.words.word_vectors import (
     nth_greatest,
     row_of,
 )
+
+PREFETCH_PAGES = 16  # between prefetching what a page has, and reading it
 
 
 @lent
@@ -51,6 +54,7 @@ class TextParameters(NamedTuple):
     popularity: float
     place: float
     best: int  # candidates by text alone; and those whose context words are compared
+    room: int  # pages with words in common that the former are chosen from
     trust: bool
 
 
@@ -171,6 +175,9 @@ def add_context(web, page, weights, pages, parts):
 def add_same_name(same_name, pages, candidates, values, totals):
     """Add to totals[i] the values of the same-name pages of pages[i], by how similar the names are."""
     for i in range(len(pages)):
+        ahead = i + PREFETCH_PAGES
+        if ahead < len(pages) and pages[ahead] < len(same_name.ends):
+            prefetch_item(same_name.starts, np.int64(pages[ahead]))
         low, high = row_of(same_name, pages[i])
         for k in range(low, high):
             number = number_of(candidates.pages.table, same_name.ids[k])

@@ -28,7 +28,6 @@ SCALE = 65535.0
 PREFETCH_ROWS = 8  # rows between prefetching one and reading it
 CHUNK_WORDS = 256  # words of a row that are filtered at once
 MAX_SAME_NAME = 3  # same-name pages kept for each page
-MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
 
 
 @lent
@@ -136,11 +135,12 @@ class Words(NamedTuple):
     text_words: NDArray[np.uint16]
     stop: NDArray[np.uint8]
     home: NDArray[np.uint8]
+    short_text: int  # words of a text to which those of linked pages are added
 
 
 NO_ROWS = Sparse(_none(np.int64), _none(np.uint32), _none(np.uint16), _none(np.int64))
 NONE_RECENT = Recent(_none(np.bool_), _none(np.bool_), NO_ROWS)
-NO_WORDS = Words(*4 * (NO_ROWS,), NONE_RECENT, _none(np.uint16), *2 * (_none(np.uint8),))
+NO_WORDS = Words(*4 * (NO_ROWS,), NONE_RECENT, _none(np.uint16), *2 * (_none(np.uint8),), 0)
 
 
 @lean_inline
@@ -194,7 +194,7 @@ def pages_with(columns, recent, words, weights, room):
         is_read[i] = high - low + last - first <= left
         left -= high - low + last - first if is_read[i] else 0
     pages, sums, count = np.empty(room - left, np.uint32), np.empty(room - left), np.int64(0)
-    numbered = NumberedSet(new_table(room - left, EMPTY), pages)
+    numbered = NumberedSet(new_table((room - left) * 3 // 4, EMPTY), pages)  # at least twice as long, not four times
     for i in range(len(words)):
         low, high = row_of(columns, words[i])
         first, last = row_of(recent.columns, words[i])
@@ -216,24 +216,28 @@ def pages_with(columns, recent, words, weights, room):
 
 
 @kernel
-def most_similar(words_of, page, most):
-    """The `most` pages that are most similar to a page, best first, among those that share its heaviest words."""
+def most_similar(words_of, page, most, room):
+    """The `most` pages that are most similar to a page, in any order, among `room` that share its heaviest words.
+
+    Of equally similar ones the first are taken.
+    """
     words, weights = heaviest_words(words_of.pages, page)
-    pages, sums = pages_with(words_of.columns, words_of.recent, words, weights, MAX_CANDIDATES)
-    if len(pages) > most + 1:
-        least, kept = nth_greatest(sums, most + 1), np.int64(0)
-        for i in range(len(pages)):
-            if sums[i] >= least:
-                pages[kept], sums[kept] = pages[i], sums[i]
-                kept += 1
-        pages, sums = pages[:kept], sums[:kept]
-    order = np.argsort(pages)
-    order = order[np.argsort(-sums[order], kind="mergesort")][: most + 1]
-    found, count = np.empty(len(order), np.uint32), np.int64(0)
-    for i in order:
-        found[count] = pages[i]
-        count += pages[i] != page and pages[i] < len(words_of.text_words)  # a damaged file may name others
-    return found[: min(count, most)]
+    pages, sums = pages_with(words_of.columns, words_of.recent, words, weights, room)
+    known, count = len(words_of.text_words), np.int64(0)
+    for i in range(len(pages)):
+        pages[count], sums[count] = pages[i], sums[i]
+        count += pages[i] != page and pages[i] < known  # a damaged file may name others
+    if count <= most:
+        return pages[:count]
+    pages, sums = pages[:count], sums[:count]
+    least, kept = nth_greatest(sums, most) if most > 0 else np.inf, np.int64(0)
+    equal = np.sort(pages[sums == least])
+    for i in range(count):
+        pages[kept] = pages[i]
+        kept += sums[i] > least
+    for i in range(min(most - kept, len(equal))):
+        pages[kept + i] = equal[i]
+    return pages[:most]
 
 
 @kernel
@@ -263,6 +267,13 @@ def sink(heap, at):
     heap[at] = value
 
 
+class Shown(NamedTuple):
+    """How many terms evidence shows of those that two rows share."""
+
+    terms: int
+    least: float  # only terms that count this share of the first one
+
+
 @kernel
 def shared_terms(rows, row, others, most, stop_words):
     """How many terms each other row shares with a row, and the `most` of greatest product; -1 fills the rest.
@@ -285,3 +296,16 @@ def shared_terms(rows, row, others, most, stop_words):
                 counts[i] += 1
             a, b = a + 1, b + 1
     return counts, terms, weights
+
+
+@kernel
+def strong_terms(rows, row, others, shown, stop_words):
+    """For each other row: how many terms it shares with a row, and those that count most; -1 fills the rest."""
+    counts, terms, weights = shared_terms(rows, row, others, shown.terms, stop_words)
+    found = np.full((len(others), shown.terms + 1), -1)
+    for i in range(len(others)):
+        found[i, 0] = counts[i]
+        for k in range(min(counts[i], shown.terms)):
+            if weights[i, k] >= shown.least * weights[i, 0]:
+                found[i, k + 1] = terms[i, k]
+    return found

@@ -64,7 +64,7 @@ import numpy as np
 from cocite.errors import BadStore
 from cocite.kernels.hash_tables import MISSING, NumberedSet
 from cocite.kernels.related import answer as kernels
-from cocite.kernels.related.answer import PARTS, BlendRow, BlendWeights, QueryPage, Shown
+from cocite.kernels.related.answer import PARTS, BlendRow, BlendWeights, QueryPage
 from cocite.kernels.related.blend import (
     CONTEXT_PART,
     LINK_PART,
@@ -77,7 +77,7 @@ from cocite.kernels.related.blend import (
     number_candidates,
 )
 from cocite.kernels.related.texts import TextParameters, TextWeb
-from cocite.kernels.words.word_vectors import NO_WORDS
+from cocite.kernels.words.word_vectors import NO_WORDS, Shown
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
@@ -92,20 +92,22 @@ from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores,
 from cocite.related.neighbourhood.usage import usage_around, usage_evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages
 from cocite.web import Web
-from cocite.words.vectors import MAX_SHORT_TEXT, Vectors
+from cocite.words.vectors import Vectors
 
 SAME_NAME = 0.15
 """The most that a page gets for its same-name pages."""
 PLACE = 0.25
 """Lists are often of repositories of one host, or of home pages."""
+MAX_SHARING = 1 << 14
+"""Pages with words in common with a page, among which"""
 WORD_PAGES = 250
 """Candidates by text alone; and the best, whose context words are compared."""
 NEARBY_ADDRESSES = 10
 """Before and after a page without any other candidate."""
 MAX_LINK_SHARE = 0.95
 """Where links give more than this of a score, words are not evidence."""
-SHOWN = Shown(8, 0.2, MAX_SHORT_TEXT)
-"""Terms that evidence shows: those that count a fifth of the first one. Short texts have words of linked pages."""
+SHOWN = Shown(8, 0.2)
+"""Terms that evidence shows: eight, if they count a fifth of the first one."""
 SHARE_DIGITS = 3
 
 
@@ -193,7 +195,7 @@ def text_web(view: GraphView, vectors: Vectors | None) -> TextWeb:
 def text_parameters(params: Params) -> TextParameters:
     """Parameters and constants, as kernels take them."""
     by = params.names, SAME_NAME, params.words, params.context
-    return TextParameters(*by, params.popularity, PLACE, WORD_PAGES, bool(params.trust))
+    return TextParameters(*by, params.popularity, PLACE, WORD_PAGES, MAX_SHARING, bool(params.trust))
 
 
 def add_usage(found: Blend, row: int, counts: Values, weight: float) -> None:
