@@ -11,14 +11,14 @@ import numpy as np
 
 from cocite.graph.store import Graph
 from cocite.kernels.related.independence import originals
-from cocite.related.neighbourhood.likeness import NO_NAMES, LikenessParams, alike_pages
-from cocite.related.neighbourhood.view import GraphView
+from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.sources.records import Link, Page
 
 PAGE = "https://page.example/"
 CASES = ((400, 50, 25), (800, 50, 25), (1600, 50, 25), (1900, 100, 50), (1600, 50, 0), (1600, 50, 49))
 """Sections, links of each, and how many of these all sections have in common."""
 RUNS = 5
+MAX_PARENTS = 2000
 
 
 def milliseconds(sections: int, links: int, common: int) -> float:
@@ -29,9 +29,9 @@ def milliseconds(sections: int, links: int, common: int) -> float:
         given = [Link(url, block=0) for url in targets]
         pages.append(Page(f"https://site{number % 2}.example/{number}", headings=["One"], links=given))
     graph = Graph.from_records(pages)
-    page, params = graph.find(PAGE), LikenessParams()
-    view = GraphView(graph, [page], params)
-    parents = alike_pages(view, page, NO_NAMES, np.array([page], np.uint32), params).around.parents
+    page = graph.find(PAGE)
+    view = GraphView(graph, [page], Switches())
+    parents = view.parents_of(page, MAX_PARENTS, MAX_PARENTS, sections=True)
     shares, taken = np.ones(len(parents.pages)), list[float]()
     for _ in range(RUNS + 1):  # compiled in the first
         began = time.process_time()

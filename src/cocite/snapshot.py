@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -189,6 +189,11 @@ class Snapshot(Web):
             yield "relevance", *relevance
         for call in DEFAULT_RANKS.values():
             yield f"rank {call}", partial(ranks.kept, graph, call), partial(super().rank, call)
+
+    @cached_property
+    def has_clicks(self) -> bool:
+        """Whether there are clicks. Where some are added later, another snapshot has them."""
+        return self._clicks_file.exists()
 
     def has(self, name: str) -> bool:
         """Whether a part is open."""

@@ -118,11 +118,12 @@ def limit_free_memory() -> None:
     """Have the C library keep little of what this process frees, where it is glibc.
 
     By default, each thread has a heap of its own, and blocks of up to 32 MB come from there: after large questions they
-    stay as holes between smaller ones. Here threads share two heaps, and blocks of a megabyte go back at once.
+    stay as holes between smaller ones. Here threads share two heaps, and blocks of a megabyte go back at once. Heaps
+    shrink when much more is free than a short question takes: otherwise each would get its memory from the system anew.
     """
     libc = _libc()
     with suppress(AttributeError):  # another C library
-        for option, value in ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, 1 << 20), (M_TRIM_THRESHOLD, 8 << 20)):
+        for option, value in ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, 1 << 20), (M_TRIM_THRESHOLD, 64 << 20)):
             libc.mallopt(option, value)
 
 

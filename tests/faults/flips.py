@@ -34,6 +34,7 @@ from cocite.words.vectors import VECTORS
 from tests.faults.dying import WRONG, command, finished, fork, in_child
 from tests.faults.model import LINKS, clicked, content, look, names_of, ranked, store, word
 from tests.graph.damage import read_all
+from tests.words.read import most_similar, shared_terms
 
 MAX_SECONDS = 120
 """Seconds for all questions after one change: one that does not come to its end is a fault, too."""
@@ -160,9 +161,9 @@ def answered(place: Path, question: Callable[[Web], Any]) -> Any:
 def alike(web: Web) -> list[Any]:
     """The pages that each page is most like, and why."""
     vectors = VECTORS.open(web.graph)
-    near = {page: vectors.most_similar(page, 3).tolist() for page in range(web.graph.pages)}
+    near = {page: most_similar(vectors, page, 3).tolist() for page in range(web.graph.pages)}
     return [
-        [page, other, vectors.shared_terms(page, np.array([other], np.uint32))]
+        [page, other, shared_terms(vectors, page, np.array([other], np.uint32))]
         for page, others in near.items()
         for other in others
     ]

@@ -32,6 +32,7 @@ from cocite.words.vectors import VECTORS
 from tests.graph.damage import read_all, reseal, rich_web
 from tests.graph.trails import add_clicks
 from tests.graph.webs import ADDRESSES, make
+from tests.words.read import most_similar, shared_terms
 
 MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 CHANGE_BYTES, MAX_CHANGES = 5, 8
@@ -147,7 +148,9 @@ def read_beside(graph: Graph) -> Iterator[str]:
 
     def vectors() -> Any:
         opened = VECTORS.open(graph)
-        return [(opened.most_similar(page, 3), opened.shared_terms(page, np.zeros(1, np.uint32))) for page in pages]
+        other = np.zeros(1, np.uint32)
+        found = [(most_similar(opened, page, 3), shared_terms(opened, page, other)) for page in pages]
+        return found, [opened.of(page) for page in pages]
 
     def keywords() -> Any:
         opened = KEYWORDS.open(graph)

@@ -83,7 +83,7 @@ def test_a_check_that_finds_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 READERS: dict[type, str] = {
-    PageTexts: "title", Clicks: "before", Vectors: "shared_terms", KeywordIndex: "ordered", SearchIndex: "search",
+    PageTexts: "title", Clicks: "before", Vectors: "of", KeywordIndex: "ordered", SearchIndex: "search",
 }  # fmt: skip
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.related.blend import nth_greatest
 from cocite.kernels.related.likeness import best_pages
 from cocite.kernels.related.neighbourhood import NearPages, merge_members
+from cocite.kernels.words.word_vectors import nth_greatest
 from cocite.related.neighbourhood.view import Numbered
 
 PAGES = 40

@@ -15,7 +15,7 @@ from cocite.errors import BadStore
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.side import is_being_made, only_one
 from cocite.graph.store import Graph
-from cocite.kernels.words.word_vectors import SCALE, Sparse
+from cocite.kernels.words.word_vectors import MAX_SAME_NAME, SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.words import changes
 from cocite.words.changes import ChangedPages, growth_level
@@ -24,8 +24,9 @@ from cocite.words.keywords import KEYWORDS
 from cocite.words.make_vectors import make_vectors
 from cocite.words.relevance import RELEVANCE
 from cocite.words.search import SEARCH, SearchIndex, renew_search
-from cocite.words.vectors import MAX_SAME_NAME, VECTORS
+from cocite.words.vectors import VECTORS
 from tests.graph.webs import examples, extend, make
+from tests.words.read import most_similar, same_name_pages
 from tests.words.webs import webs
 
 TOPICS = ["password", "manager", "falcon", "opening", "river", "bridge", "engine", "garden", "violin", "harbour"]
@@ -109,7 +110,7 @@ def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytes
         assert vectors.text_words.tolist() == whole.text_words.tolist()
         assert vectors.home.tolist() == whole.home.tolist()
         for page in range(graph.pages):
-            rows = [each.same_name_pages(page) for each in (vectors, whole)]
+            rows = [same_name_pages(each, page) for each in (vectors, whole)]
             named = [dict(zip(pages.tolist(), cosines.tolist(), strict=True)) for pages, cosines in rows]
             assert sorted(named[0].values()) == pytest.approx(sorted(named[1].values()), abs=1e-3), page
             least = min(named[1].values(), default=0) if len(named[1]) == MAX_SAME_NAME else 0
@@ -118,7 +119,7 @@ def test_words_follow_any_changes(fast_root: Path, seed: int, monkeypatch: pytes
             assert words[0] ^ words[1] <= unsure(vectors, whole), page
             known = [{each.words[at]: count for at, count in each.ordered(page)} for each in (keywords, chosen)]
             assert {word: known[1][word] for word in known[1] if keywords.words.find(word) is not None} == known[0]
-            similar = vectors.most_similar(page, 10)
+            similar = most_similar(vectors, page, 10)
             assert not [each for each in similar.tolist() if not graph.names.exists(each)]
         RELEVANCE.open(graph, keywords)  # it lags
 
@@ -154,9 +155,9 @@ def test_the_page_that_was_added_is_similar_at_once(place: Path) -> None:
     extend(store, [Page("https://new.example/", "violin harbour", "violin harbour violin harbour")])
     renew_search(store, wanted=True)
     graph, page = Graph(store), Graph(store).find("https://new.example/")
-    similar = VECTORS.open(graph).most_similar(page, 5)
+    similar = most_similar(VECTORS.open(graph), page, 5)
     assert len(similar)
-    assert page in VECTORS.open(graph).most_similar(int(similar[0]), graph.pages).tolist()
+    assert page in most_similar(VECTORS.open(graph), int(similar[0]), graph.pages).tolist()
     assert [hit for hit, _ in SEARCH.open(graph).search('"violin harbour violin"', 3).hits] == [page]
 
 

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from cocite.kernels.words.word_vectors import SCALE
+from cocite.kernels.words.word_vectors import MAX_SAME_NAME, SCALE
 from cocite.words import same_name
 from cocite.words.same_name import AnchorNames, ChangedNames
 from cocite.words.stored import Arrays, merged_parts
-from cocite.words.vectors import MAX_SAME_NAME, RecentNames
+from cocite.words.vectors import RecentNames
 
 WORDS = ["alpha", "bravo", "charly", "delta", "echo", "foxtrot", "golf", "hotel"]
 PAGES = 25

@@ -16,13 +16,14 @@ from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words import context_words, documents, make_vectors, vectors
+from cocite.words import context_words, documents, make_vectors
 from cocite.words.same_name import AnchorNames, name_in
 from cocite.words.search import renew_search
-from cocite.words.vectors import VECTORS, SharedTerms, Vectors
+from cocite.words.vectors import VECTORS, Vectors
 from tests.graph.webs import examples, extend, make, page
 from tests.related.methods import naive_auto
 from tests.related.methods.naive_web import NaiveWeb, View
+from tests.words.read import SharedTerms, most_similar, same_name_pages, shared_terms
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 WORDS = ["chess", "gambit", "rook", "yacht", "sail", "mast", "anchor", "keel"]
@@ -60,8 +61,8 @@ def test_weights_by_hand(place: Path) -> None:
     assert words_of(found, three) == {"chess": 1.0}
     assert found.text_words[[one, two, three]].tolist() == [2, 2, 0]
     assert found.cosines(one, np.array([two, three], np.uint32)).tolist() == [0.0, 1.0]
-    assert found.most_similar(one, 10).tolist() == [three]
-    assert shared(found.shared_terms(one, np.array([three], np.uint32)), found) == [(1, ["chess"])]
+    assert most_similar(found, one, 10).tolist() == [three]
+    assert shared(shared_terms(found, one, np.array([three], np.uint32)), found) == [(1, ["chess"])]
 
 
 def test_pages_that_exchange_links_share_words(place: Path) -> None:
@@ -112,26 +113,26 @@ def test_the_slow_truth(texts: list[list[str]], said: list[tuple[int, str]], kee
             assert words_of(found, one) == pytest.approx(truth.get(one, {}), abs=2e-5)
             cosines = [naive_auto.cosine(truth.get(one, {}), truth.get(other, {})) for other in range(graph.pages)]
             assert found.cosines(one, everything) == pytest.approx(cosines, abs=4e-4)
-            assert set(found.most_similar(one, 100).tolist()) == {
+            assert set(most_similar(found, one, 100).tolist()) == {
                 other for other, value in enumerate(cosines) if value > 0 and other != one
             }
 
 
-def test_only_some_pages_are_compared(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_some_pages_are_compared(place: Path) -> None:
     """chess, in 3 pages, is rarer than yacht, in 4: it is read first, and there is no room for yacht."""
     texts = ["chess yacht", "chess", "chess", "yacht", "yacht", "yacht", "keel"]
     graph = made(place, [Page(f"https://p{n}.example/", text=text) for n, text in enumerate(texts)])
-    monkeypatch.setattr(vectors, "MAX_CANDIDATES", 4)
     found = make_vectors.make_vectors(graph)
-    assert found.most_similar(graph.find("p0.example"), 9).tolist() == [
+    assert most_similar(found, graph.find("p0.example"), 9, room=4).tolist() == [
         graph.find("p1.example"),
         graph.find("p2.example"),
     ]
-    assert found.most_similar(graph.find("p0.example"), 1).tolist() == [graph.find("p1.example")]
+    assert most_similar(found, graph.find("p0.example"), 1, room=4).tolist() == [graph.find("p1.example")]
     # All of p3's words are on more pages than are compared: the first of them, rather than none.
-    monkeypatch.setattr(vectors, "MAX_CANDIDATES", 3)
     having = sorted(graph.find(f"p{n}.example") for n in (0, 3, 4, 5))[:3]
-    assert set(found.most_similar(graph.find("p3.example"), 9).tolist()) == {*having} - {graph.find("p3.example")}
+    assert set(most_similar(found, graph.find("p3.example"), 9, room=3).tolist()) == {*having} - {
+        graph.find("p3.example")
+    }
 
 
 def test_they_are_stored_renewed_and_dropped(place: Path) -> None:
@@ -180,9 +181,9 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
             found = VECTORS.open(Graph(path))
             for one in range(4):
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
-                assert (found.most_similar(one, 10) < 4).all()
+                assert (most_similar(found, one, 10) < 4).all()
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32), context=True)).all()
-                assert (found.same_name_pages(one)[0] < 4).all()
+                assert (same_name_pages(found, one)[0] < 4).all()
         file.write_bytes(whole[:-2])
         with pytest.raises(BadStore):
             VECTORS.open(Graph(path))
@@ -238,7 +239,7 @@ def test_the_slow_truth_of_names_and_context_words(
                 patch.setattr(context_words, "LIST_CHUNK_PAGES", 2)
                 patch.setattr(context_words, "CHUNK_LISTINGS", 3)
             found = make_vectors.make_vectors(graph, memory=1 if small else make_vectors.MEMORY_BYTES)
-        named = naive_auto.same_name_pages(called)
+        named = same_name_pages(naive_auto, called)
         got = as_dicts(found.same_name)
         for one in range(graph.pages):
             assert got[one] == pytest.approx(named.get(one, {}), abs=2e-5)
@@ -314,7 +315,7 @@ def test_a_heading_gives_context_words(place: Path) -> None:
     assert found.cosines(one, np.array([two, other], np.uint32), context=True).tolist() == pytest.approx(
         [1.0, 0.0], abs=1e-4
     )
-    assert shared(found.shared_terms(one, np.array([two], np.uint32), context=True), found) == [(1, ["chess"])]
+    assert shared(shared_terms(found, one, np.array([two], np.uint32), context=True), found) == [(1, ["chess"])]
 
 
 def test_a_repeated_link_gives_context_words(place: Path) -> None:
@@ -326,7 +327,7 @@ def test_a_repeated_link_gives_context_words(place: Path) -> None:
     one, two, three = (graph.find(f"{A}{n}") for n in (1, 2, 3))
     alike = found.cosines(one, np.array([two, three], np.uint32), context=True)
     assert alike.tolist() == pytest.approx([math.sqrt(0.5)] * 2, abs=1e-4)
-    assert shared(found.shared_terms(one, np.array([three], np.uint32), context=True), found) == [(1, ["chess"])]
+    assert shared(shared_terms(found, one, np.array([three], np.uint32), context=True), found) == [(1, ["chess"])]
 
 
 def test_very_many_in_links_are_sampled(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

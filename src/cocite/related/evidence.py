@@ -8,7 +8,7 @@ of the public JSON format, whose `kind` values are fixed: other programs rely on
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
-from typing import Any, ClassVar, Protocol, dataclass_transform
+from typing import Any, ClassVar, Protocol, Self, dataclass_transform
 
 from cocite.budget import spend
 from cocite.text import clean, count, last_headings
@@ -16,9 +16,56 @@ from cocite.text import clean, count, last_headings
 MAX_SHOWN_WORDS = 5
 """Words that a sentence names; the JSON form has all that the evidence holds."""
 MAX_SHOWN_PAGES = 3
-PAGE_KEYS = frozenset({"by", "to", "through", "pages"})
+PAGE_KEYS = frozenset({"by", "to", "through", "pages", "copy", "query"})
 """JSON fields that have addresses where evidence has page numbers."""
 LABELLED = ("to", "through")
+
+
+@dataclass(kw_only=True)
+class Reason:
+    """One reason why a page is related. `text` is the sentence; fields that don't belong to its kind are empty."""
+
+    kind: str
+    by: str = ""  # the page that links to both
+    title: str = ""  # of that page
+    block: str | None = None  # the heading of the section in which it does, perhaps empty; None: not in one section
+    distance: int | None = None  # links apart on that page: 1 is next to each other; None: unknown
+    to: str = ""  # the page that both link to
+    through: str = ""  # the page in between
+    count: int | None = None  # how many there are in all
+    of: int | None = None  # of how many that were read
+    voices: int | None = None  # as how many they count: near-duplicates, or pages of one site, count as one
+    copy: str = ""  # the near-duplicate of the result that it is about, if not the result itself
+    pages: tuple[str, ...] = ()  # near-duplicates, or the pages or sites of a path
+    share: float | None = None  # the part of the score that this kind of evidence gives
+    words: tuple[str, ...] = ()
+    back: int | None = None  # clicks from the result to the query page, beside `count` the other way
+    together: int | None = None  # sessions in which both were visited, not one from the other
+    query: str = ""  # the query page that it is about, if there are several
+    text: str = ""
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Self:
+        """A reason of the fields that belong to its kind, in order: the others are the defaults of the class."""
+        made = cls.__new__(cls)
+        made.__dict__ = found  # calling the class would set all fields, for each of some eighty reasons of a question
+        return made
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: the fields that belong to its kind."""
+        found: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if type(value) is tuple:
+                value = list(value)
+            if value or value == 0 or (name == "block" and value is not None):  # a heading may be empty
+                found[name] = value
+        return found
+
+
+REASON_FIELDS = tuple(each.name for each in fields(Reason))
 
 
 class PageLabels(Protocol):
@@ -47,17 +94,22 @@ class Evidence:
     names_query: ClassVar[bool] = False
     """Whether the statement itself names the query page, where there are several."""
     own_fields: ClassVar[tuple[tuple[str, str, bool], ...]]
-    """JSON field, attribute, and whether it is a page or pages."""
+    """JSON field, attribute, and whether it is a page or pages; in the order of the fields of a reason."""
+    labelled: ClassVar[tuple[str, ...]]
+    """Attributes whose labels the template has."""
     query: int | None = None  # the query page that it is about; None if there is only one
     copy: int | None = None  # the near-duplicate of the result that it is about; None: the result itself
 
     def __init_subclass__(cls) -> None:
         dataclass(kw_only=True, unsafe_hash=True)(cls)
-        cls.own_fields = tuple((key, name, key in PAGE_KEYS) for key, name in cls.json.items())
+        shown = {"copy": "copy", "query": "query", **cls.json}
+        cls.own_fields = tuple((key, shown[key], key in PAGE_KEYS) for key in REASON_FIELDS if key in shown)
+        cls.labelled = tuple(key for key in cls.json if key in LABELLED)
 
     def statement(self, names: PageLabels) -> str:
         """The sentence, without which query page or near-duplicate it is about."""
-        return self.template.format(**{key: names.label(getattr(self, key)) for key in self.json if key in LABELLED})
+        labels = {key: names.label(getattr(self, key)) for key in self.labelled}
+        return self.template.format(**labels) if labels else self.template
 
     def sentence(self, names: PageLabels) -> str:
         """One sentence that a person can check, printable on one line."""
@@ -69,8 +121,8 @@ class Evidence:
         return text if text.isprintable() else clean(text)
 
     def to_json(self, names: PageLabels) -> dict[str, Any]:
-        """The fields of a reason, with `text`; tuples are lists in JSON."""
-        found: dict[str, Any] = {"kind": self.kind, "text": self.sentence(names)}
+        """The fields of a reason, in order; tuples are lists in JSON."""
+        found: dict[str, Any] = {"kind": self.kind}
         for key, name, is_page in self.own_fields:
             value = getattr(self, name)
             if value is None:
@@ -79,10 +131,7 @@ class Evidence:
                 several, address = type(value) is tuple, names.address
                 value = tuple([v if type(v) is str else address(v) for v in value]) if several else address(value)
             found[key] = value
-        if self.query is not None:
-            found["query"] = names.address(self.query)
-        if self.copy is not None:
-            found["copy"] = names.address(self.copy)
+        found["text"] = self.sentence(names)
         return found
 
 
@@ -120,11 +169,18 @@ class Listing(Evidence):
 
     def to_json(self, names: PageLabels) -> dict[str, Any]:
         """The fields of a reason, with the title of the page and the heading of the section."""
-        found = Evidence.to_json(self, names)
+        found: dict[str, Any] = {"kind": self.kind, "by": names.address(self.page)}
         if title := names.title(self.page):
             found["title"] = title
         if self.section is not None:
             found["block"] = names.heading(self.page, self.section)
+        if self.distance is not None:
+            found["distance"] = self.distance
+        if self.copy is not None:
+            found["copy"] = names.address(self.copy)
+        if self.query is not None:
+            found["query"] = names.address(self.query)
+        found["text"] = self.sentence(names)
         return found
 
 
@@ -420,53 +476,12 @@ def shown_words(words: tuple[str, ...]) -> str:
     return ", ".join(words[:MAX_SHOWN_WORDS])
 
 
-@dataclass(slots=True, kw_only=True)
-class Reason:
-    """One reason why a page is related. `text` is the sentence; fields that don't belong to its kind are empty."""
-
-    kind: str
-    by: str = ""  # the page that links to both
-    title: str = ""  # of that page
-    block: str | None = None  # the heading of the section in which it does, perhaps empty; None: not in one section
-    distance: int | None = None  # links apart on that page: 1 is next to each other; None: unknown
-    to: str = ""  # the page that both link to
-    through: str = ""  # the page in between
-    count: int | None = None  # how many there are in all
-    of: int | None = None  # of how many that were read
-    voices: int | None = None  # as how many they count: near-duplicates, or pages of one site, count as one
-    copy: str = ""  # the near-duplicate of the result that it is about, if not the result itself
-    pages: tuple[str, ...] = ()  # near-duplicates, or the pages or sites of a path
-    share: float | None = None  # the part of the score that this kind of evidence gives
-    words: tuple[str, ...] = ()
-    back: int | None = None  # clicks from the result to the query page, beside `count` the other way
-    together: int | None = None  # sessions in which both were visited, not one from the other
-    query: str = ""  # the query page that it is about, if there are several
-    text: str = ""
-
-    def __str__(self) -> str:
-        return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: the fields that belong to its kind."""
-        found: dict[str, Any] = {}
-        for name in REASON_FIELDS:
-            value = getattr(self, name)
-            if type(value) is tuple:
-                value = list(value)
-            if value or value == 0 or (name == "block" and value is not None):  # a heading may be empty
-                found[name] = value
-        return found
-
-
-REASON_FIELDS = tuple(each.name for each in fields(Reason))
-
-
 def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
     """The reasons for one result, each once, in the order of its evidence; the strongest query page first."""
     spend()
     found: dict[tuple[str, str], Reason] = {}
     for each in evidence:
-        reason = Reason(**each.to_json(names))
+        reason = Reason.from_json(each.to_json(names))
         found.setdefault((reason.kind, reason.text), reason)
     reasons, queries = tuple(found.values()), dict[str, list[Reason]]()
     for reason in reasons:

@@ -67,6 +67,7 @@ class LinkList(NamedTuple):
     targets: NDArray[np.uint32]
     sections: NDArray[np.int32]
     texts: list[str]
+    repeated: frozenset[str]  # texts of several links
 
 
 def titles_of(graph: Graph) -> "Titles":
@@ -133,8 +134,9 @@ class Titles:
         return headings[section] if section < len(headings) else ""
 
     def _read_list(self, page: int) -> LinkList:
-        links = self._graph.links_from(page)
-        return LinkList(links.targets, links.blocks, self._graph.anchors(page))
+        links, texts = self._graph.links_from(page), self._graph.anchors(page)
+        repeated = frozenset(text for text, number in Counter(texts).items() if number > 1)
+        return LinkList(links.targets, links.blocks, texts, repeated)
 
     def _read_name(self, page: int) -> str:
         """A text that its list uses for several links, such as "Source code", is the last choice.
@@ -150,16 +152,18 @@ class Titles:
         unique, repeated = Counter[str](), Counter[str]()
         for parent in parents[graph.out_degree[parents] <= MAX_NAME_LINKS][:MAX_PARENTS].tolist():
             read = self.list_of(parent)
-            for text in (read.texts[place] for place in np.flatnonzero(read.targets == page).tolist()):
-                if name := title_text(text):
-                    (unique if read.texts.count(text) == 1 else repeated)[name] += 1
+            for place in (read.targets == page).nonzero()[0].tolist():
+                if name := title_text(text := read.texts[place]):
+                    (repeated if text in read.repeated else unique)[name] += 1
         texts = unique or repeated
-        address = self.address(page).lower() if len(texts) > 1 else ""
+        if len(texts) < 2:
+            return next(iter(texts), "")
+        address = self.address(page).lower()
 
         def rating(text: str) -> tuple[int, bool]:
             return texts[text], any(len(word) > 2 and word in address for word in text.lower().split())
 
-        return max(texts, key=rating, default="")
+        return max(texts, key=rating)
 
 
 def label_of(address: str, title: str) -> str:

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cocite.kernels.words.word_vectors import SCALE
+from cocite.kernels.words.word_vectors import MAX_SAME_NAME, SCALE
 from cocite.words.matrices import chunks_of, highest, of_length_1, packed, rows_of, stacked
 from cocite.words.stored import Arrays
-from cocite.words.vectors import MAX_SAME_NAME, Names, RecentNames, StoredNames
+from cocite.words.vectors import Names, RecentNames, StoredNames
 
 CHUNK_PAGES = 1 << 14
 MAX_NAME_PAGES = 16

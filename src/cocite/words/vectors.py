@@ -8,6 +8,7 @@ of words and the vocabulary stay as they are until the vectors are made anew.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from cocite.graph.arrays import GONE
 from cocite.graph.mapping import FilePart, joined
 from cocite.graph.store import Graph
-from cocite.kernels.words.word_vectors import NONE_RECENT, SCALE, Recent, Sparse, cosines, pages_with, shared_terms
+from cocite.kernels.words.word_vectors import NONE_RECENT, SCALE, Recent, Sparse, Words, cosines
 from cocite.words.stored import (
     ROWS,
     Arrays,
@@ -31,17 +32,15 @@ from cocite.words.stored import (
 )
 
 OF_PAGE = ("text_words", "home", "votes")  # arrays with a value for each page
-MAX_SAME_NAME = 3  # same-name pages kept for each page
 SHORT_WORDS, SHORT_POWER = 30, 6
 MIN_NEIGHBOUR_WEIGHT = 0.01  # neighbours that would count less are not read
-MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
+MAX_SHORT_TEXT = ceil(SHORT_WORDS / MIN_NEIGHBOUR_WEIGHT ** (1 / SHORT_POWER)) - 1  # words of a text with neighbours
 if TYPE_CHECKING:
     from cocite.words.changes import ChangedPages
 
 NO_PAGES = np.zeros(0, np.uint32)
 PART_SUFFIX = ".npz"  # of a file with the rows of changed pages
 MAX_PARTS = 4  # such files; opening one takes 3 ms
-MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those that count this share of the first one
 
 
 Names = dict[int, float]  # of a page: how much it has of each, by digest
@@ -91,13 +90,6 @@ class RecentNames:
         return self._part["named.digest"][order], np.repeat(self._pages, np.diff(self._part["named.starts"]))[order]
 
 
-class SharedTerms(NamedTuple):
-    """Words that two pages share, without stop words: how many, and the numbers of those that count most."""
-
-    number: int
-    terms: list[int]
-
-
 @dataclass(frozen=True)
 class Vectors:
     """The word vectors of all pages of a store."""
@@ -130,41 +122,12 @@ class Vectors:
         words = self.pages.ids[int(self.pages.starts[page]) : int(self.pages.ends[page])]
         return int(np.count_nonzero(np.take(self.stop, words, mode="clip") == 0))  # a damaged file may name others
 
-    def same_name_pages(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """Pages of the same name, the most similar first, with the cosine of the names."""
-        pages, weights = heaviest_first(self.same_name, page)
-        known = pages < len(self.text_words)  # a damaged file may name others
-        if self.recent is not None:
-            known &= ~np.take(self.recent.gone, pages, mode="clip")
-        return pages[known][:MAX_SAME_NAME], weights[known][:MAX_SAME_NAME]
-
-    def most_similar(self, page: int, maximum: int) -> NDArray[np.uint32]:
-        """The pages most similar to a page, among those that share its heaviest words."""
-        pages, sums = np.empty(MAX_CANDIDATES, np.uint32), np.empty(MAX_CANDIDATES)
+    @cached_property
+    def arrays(self) -> Words:
+        """All of it, as kernels take it."""
         recent = NONE_RECENT if self.recent is None else self.recent.by_word
-        count = pages_with(self.columns, recent, *self.of(page), pages, sums)
-        pages, sums = pages[:count], sums[:count]
-        if count > 4 * maximum:
-            highest = np.flatnonzero(sums >= np.partition(sums, count - maximum - 1)[count - maximum - 1])
-            pages, sums = pages[highest], sums[highest]
-        found: NDArray[np.uint32] = pages[np.lexsort((pages, -sums))][: maximum + 1]
-        others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
-        return others[:maximum]
-
-    def has_words_of_others(self, graph: Graph, page: int) -> bool:
-        """Whether the words of a page include those of pages that it exchanges links with."""
-        words = int(self.text_words[page])
-        if words == 0 or (SHORT_WORDS / words) ** SHORT_POWER <= MIN_NEIGHBOUR_WEIGHT:  # as `neighbour_weight`
-            return False
-        return not set(graph.links_from(page).targets.tolist()).isdisjoint(graph.links_to(page).tolist())
-
-    def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
-        """The words, or context words, that a page shares with each of others."""
-        matrix = self.context if context else self.pages
-        counts, terms, weights = shared_terms(matrix, page, others, MAX_SHARED_TERMS, self.stop)
-        strong = ((weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0)).sum(axis=1)  # the first ones
-        rows = zip(counts.tolist(), terms.tolist(), strong.tolist(), strict=True)
-        return [SharedTerms(count, numbers[:first]) for count, numbers, first in rows]
+        rows = self.pages, self.columns, self.context, self.same_name
+        return Words(*rows, recent, self.text_words, self.stop, self.home, MAX_SHORT_TEXT)
 
 
 @dataclass(frozen=True)
@@ -187,7 +150,7 @@ class RecentRows:
         parts = (starts, np.repeat(self.pages, sizes)[order], self.rows.weights[order])
         for part in parts:
             part.flags.writeable = False
-        return Recent(self.changed, Sparse.of(*parts))
+        return Recent(self.changed, self.gone, Sparse.of(*parts))
 
 
 def neighbour_weight(text_words: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -260,7 +223,7 @@ def with_parts(stored: OpenedWords, vectors: Vectors, parts: list[Arrays]) -> Ve
         values.flags.writeable = False
     changed, gone = np.zeros(old + new, np.bool_), np.zeros(old + new, np.bool_)
     changed[pages], gone[pages] = True, stored.graph.array("page.kind")[pages] & GONE > 0
-    changed.flags.writeable = False
+    changed.flags.writeable = gone.flags.writeable = False
     own = Sparse.of(*(part[f"own.{name}"] for name in ROWS))
     recent = RecentRows(pages, own, len(vectors.words), changed, gone, RecentNames(pages, part))
     return replace(

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
 from cocite.kernels.related.independence import originals
-from cocite.kernels.related.likeness import SameNamePages
-from cocite.related.neighbourhood.likeness import COPIES, NO_NAMES, LikenessParams, alike_pages
-from cocite.related.neighbourhood.view import GraphView
+from cocite.kernels.related.likeness import Around, read_around
+from cocite.kernels.related.texts import SameNamePages
+from cocite.related.neighbourhood.likeness import COPIES, LikenessParams, around_limits, likeness_web
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView
 from cocite.sources.records import Link, Page
 from tests.graph.webs import examples
 from tests.related.methods.naive_web import NaiveWeb, View
@@ -19,6 +20,15 @@ U = "https://u.example/"
 OTHERS = [f"https://o{n}.example/" for n in range(14)]
 EDITS = st.lists(st.tuples(st.sampled_from(["swap", "move", "drop", "section"]), st.integers(0, 13)), max_size=2)
 """How a list differs from the first one."""
+NO_NAMES = SameNamePages(NO_PAGES, np.zeros(0))
+
+
+def look_around(view: GraphView, page: int, params: LikenessParams, names: SameNamePages = NO_NAMES) -> Around:
+    """What is read around a page."""
+    state, around = read_around(likeness_web(view, params), page, names, around_limits(params))
+    view.check(state)
+    found: Around = around
+    return found
 
 
 def edited(links: list[Link], edits: list[tuple[str, int]], number: int) -> list[Link]:
@@ -60,7 +70,7 @@ def test_copies_are_those_that_a_comparison_of_all_pairs_finds(
     pages += [Page(f"https://fan{n}.example/", links=[Link(pages[to % len(pages)].url)]) for n, to in enumerate(fans)]
     graph = Graph.from_records(pages)
     page, params = graph.find(U), LikenessParams(copies=copies)
-    around = alike_pages(GraphView(graph, [page], params), page, NO_NAMES, np.array([page], np.uint32), params).around
+    around = look_around(GraphView(graph, [page], params), page, params)
     view = View(NaiveWeb.from_graph(graph), [], "site")
     expected = view.originals(page, view.parents(page), 2000, copies == "sections")
     counted = {parent for parent in expected if copies == "none" or expected[parent] == parent}
@@ -85,7 +95,7 @@ def test_many_sections_that_share_halves(lists: list[tuple[int, ...]], sites: in
     graph = Graph.from_records([*pages, Page("https://far.example/", links=[Link(U)])])
     page, params = graph.find(U), LikenessParams(copies=copies)
     seen = GraphView(graph, [page], params)
-    parents = alike_pages(seen, page, NO_NAMES, np.array([page], np.uint32), params).around.parents
+    parents = look_around(seen, page, params).parents
     found = originals(
         parents, np.ones(len(parents.pages)), seen.counted._replace(copies=COPIES[copies]), graph.into.order
     )
@@ -106,9 +116,7 @@ def test_a_list_with_a_same_name_page_counts_once_for_chance() -> None:
     page, params = graph.find(U), LikenessParams(merge=False)
     view = GraphView(graph, [page], params)
     named = SameNamePages(np.array([graph.find("https://code.example/u")], np.uint32), np.array([0.5]))
-    alone, both = (
-        alike_pages(view, page, names, np.array([page], np.uint32), params).around for names in (NO_NAMES, named)
-    )
+    alone, both = (look_around(view, page, params, names) for names in (NO_NAMES, named))
     assert both.listing.pages.tolist() == alone.parents.pages.tolist()
     assert both.weights.tolist() == alone.weights.tolist() and 0 < min(alone.weights) < max(alone.weights) < 1
     assert both.reliability == alone.reliability

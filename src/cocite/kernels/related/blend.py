@@ -8,14 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.bundles import lent
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.repeats import repeats_of
-from cocite.kernels.hash_tables import MISSING, NumberedSet, add_members, new_page_set, new_set, number_of
+from cocite.kernels.hash_tables import NumberedSet, add_members, new_page_set, number_of
 from cocite.kernels.jit import inline, kernel, lean_inline
 from cocite.kernels.related.counted_links import is_counted
 from cocite.kernels.related.neighbourhood import merge_members, window_of
-from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, row_of
 
 IN_SECTION, ON_PAGE = 0, 1
 LINK_PART, NAME_PART, TEXT_PART, CONTEXT_PART, PLACE_PART, USAGE_PART = range(6)
@@ -162,34 +160,6 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
                     add_value(in_sections, merged[numbers[k]], group, in_section)
 
 
-@lent
-class TextWeb(NamedTuple):
-    """What relates pages beside links: see words/vectors.py."""
-
-    pages: Sparse  # the words of each page
-    context: Sparse
-    same_name: Sparse
-    stop: NDArray[np.uint8]
-    home: NDArray[np.uint8]
-    hosts: NDArray[np.uint32]
-    in_degree: NDArray[np.uint32]
-    trusted: NDArray[np.uint32]  # links from pages that have trust
-    votes: NDArray[np.uint32]  # in-links that count as popularity
-
-
-class TextWeights(NamedTuple):
-    """What each part counts; see the parameters of the method."""
-
-    names: bool
-    same_name: float  # the most that a page gets for its same-name pages
-    text: float
-    context: float
-    exponent: float  # of in-links
-    place: float
-    best: int  # candidates whose context words are compared
-    trust: bool
-
-
 @kernel
 def number_candidates(near, pages, total):
     """Candidates among pages, which may be there several times, of a store of `total` pages.
@@ -211,78 +181,6 @@ def find_numbers(members, pages):
     return numbers
 
 
-@kernel
-def set_alike(candidates, pages, listed, values, in_section, links):
-    """in_section[i] = listed[k] and links[i] = values[k] for pages[k], which is merged into candidate i."""
-    for k in range(len(pages)):
-        i = candidates.merged[number_of(candidates.pages.table, pages[k])]
-        in_section[i], links[i] = listed[k], values[k]
-
-
-@kernel
-def add_texts(web, page, seeds, weights, candidates, pages, in_section, parts):
-    """Set the parts by names, words, context words and places: rows of `parts`, whose row LINK_PART is set.
-
-    `in_section` is the part by sections, `seeds` are query pages, which get nothing.
-    """
-    own = np.zeros(len(pages), np.bool_)
-    for seed in seeds:
-        own |= pages == seed
-    named, texts, context = parts[NAME_PART], parts[TEXT_PART], parts[CONTEXT_PART]
-    if weights.names:
-        add_same_name(web.same_name, pages, candidates, in_section, named)
-        greatest = np.float64(0)
-        for i in range(len(pages)):
-            named[i] = 0.0 if own[i] else named[i]
-            greatest = max(greatest, named[i])
-        factor = weights.same_name / max(greatest, MIN_SCORE)
-        for i in range(len(pages)):
-            named[i] *= factor
-    if weights.text > 0:
-        cosines(web.pages, page, web.stop, pages, texts)
-        for i in range(len(pages)):
-            texts[i] *= weights.text
-    if weights.context > 0:
-        add_context(web, page, weights, pages, parts)
-    any_section = False
-    for i in range(len(pages)):
-        if own[i]:
-            texts[i] = context[i] = 0.0
-        any_section |= in_section[i] != 0
-    for i in range(len(pages) if any_section else 0):
-        if parts[LINK_PART, i] + named[i] + texts[i] + context[i] != 0:
-            one_host, home = web.hosts[pages[i]] == web.hosts[page], web.home[pages[i]] == 1
-            parts[PLACE_PART, i] = weights.place * one_host + weights.place * home
-
-
-@kernel
-def add_context(web, page, weights, pages, parts):
-    """Set the part by context words for the best candidates so far.
-
-    As far as a candidate's in-links are from lists without trust, the mean of the others' cosines takes the place of
-    its own.
-    """
-    scores, count = np.empty(len(pages)), np.int64(0)
-    for i in range(len(pages)):
-        score = parts[LINK_PART, i] + parts[NAME_PART, i] + parts[TEXT_PART, i]
-        scores[i] = np.rint(score * SCORE_UNITS) / SCORE_UNITS
-    least = nth_greatest(scores, weights.best) if len(pages) > weights.best else -np.inf
-    best, places = np.empty(len(pages), np.uint32), np.empty(len(pages), np.int64)
-    for i in range(len(pages)):
-        best[count], places[count] = pages[i], i
-        count += scores[i] >= least
-    alike, known, mean = np.empty(count), np.ones(count), 0.0
-    cosines(web.context, page, web.stop, best[:count], alike)
-    if weights.trust:
-        for k in range(count):
-            known[k] = min(1.0, web.trusted[best[k]] / max(1, web.in_degree[best[k]]))
-            mean += known[k] * alike[k]
-        mean /= max(sum_of(known), MIN_SCORE)
-    for k in range(count):
-        value, votes = known[k] * alike[k] + (1.0 - known[k]) * mean, np.float64(max(1, web.votes[best[k]]))
-        parts[CONTEXT_PART, places[k]] = weights.context * value * votes**weights.exponent
-
-
 @inline
 def sum_of(values):
     """The sum of values, from the first to the last. NumPy adds in another order, and gets other last bits."""
@@ -290,55 +188,3 @@ def sum_of(values):
     for value in values:
         added += value
     return added
-
-
-@kernel
-def nth_greatest(values, n):
-    """The n-th greatest of at least n values."""
-    heap = values[:n].copy()
-    for at in range(n // 2 - 1, -1, -1):
-        sink(heap, at)
-    for value in values[n:]:
-        if value > heap[0]:
-            heap[0] = value
-            sink(heap, 0)
-    return heap[0]
-
-
-@lean_inline
-def sink(heap, at):
-    """Restore a heap with its least value on top, where the value at one place may be too great."""
-    value, child = heap[at], 2 * at + 1
-    while child < len(heap):
-        if child + 1 < len(heap) and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= value:
-            break
-        heap[at] = heap[child]
-        at, child = child, 2 * child + 1
-    heap[at] = value
-
-
-@kernel
-def add_same_name(same_name, pages, candidates, values, totals):
-    """Add to totals[i] the values of the same-name pages of pages[i], by how similar the names are."""
-    for i in range(len(pages)):
-        low, high = row_of(same_name, pages[i])
-        for k in range(low, high):
-            number = number_of(candidates.pages.table, same_name.ids[k])
-            if number >= 0 and candidates.merged[number] != i:  # a near-duplicate that it represents isn't another page
-                totals[i] += same_name.weights[k] / SCALE * values[candidates.merged[number]]
-
-
-@kernel
-def listed_with(listing, weights, first, pages):
-    """For each page the first same-name page that a list has it with, or MISSING: the lists from `first` on."""
-    found, wanted = np.full(len(pages), np.uint32(MISSING)), new_set(len(pages))
-    add_members(wanted, np.int64(0), pages)
-    for i in range(first, len(listing.pages)):
-        low, high = window_of(listing, i)
-        for k in range(low, high if weights[i] > 0 else low):
-            number = number_of(wanted.table, listing.targets[k])
-            if number >= 0 and found[number] == MISSING:
-                found[number] = listing.targets[listing.places[i]]
-    return found

@@ -36,6 +36,7 @@ from cocite.kernels.related.neighbourhood import (
     read_parents,
     representatives,
 )
+from cocite.kernels.related.texts import SameNamePages
 
 
 @lent
@@ -75,13 +76,6 @@ class Around(NamedTuple):
     children: NDArray[np.uint32]
     one_site: bool  # the page and all its parents are on one site, which therefore doesn't matter
     reliability: float  # the mean part of the sections that list the page that chance doesn't explain
-
-
-class SameNamePages(NamedTuple):
-    """Pages that links call by the name of a page, and how much a link to each counts."""
-
-    pages: NDArray[np.uint32]
-    shares: NDArray[np.float64]
 
 
 class AroundLimits(NamedTuple):
@@ -238,6 +232,8 @@ def first_step(web, around, seeds, weights):
     """
     pages, by_sections, values, factor = by_parents(web, around, seeds, weights)
     children, shares = rare_children(web.into, around.children, weights.linker_links, factor)
+    if len(children) == 0:
+        return np.int64(0), pages, by_sections, values
     state, found, sums = add_shared(web, pages, values, children, shares, seeds)
     in_section = np.zeros(len(found))
     in_section[: len(pages)] = by_sections

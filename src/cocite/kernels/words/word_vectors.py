@@ -27,6 +27,7 @@ from cocite.kernels.jit import kernel, lean_inline
 SCALE = 65535.0
 PREFETCH_ROWS = 8  # rows between prefetching one and reading it
 CHUNK_WORDS = 256  # words of a row that are filtered at once
+MAX_SAME_NAME = 3  # same-name pages kept for each page
 
 
 @lent
@@ -111,9 +112,10 @@ def cosines(rows, row, stop_words, pages, found):
 
 
 class Recent(NamedTuple):
-    """Rows of a matrix that replace others: which they are, and the columns that they have now."""
+    """Rows of a matrix that replace others: which they are, which of them are gone, and the columns they have now."""
 
     changed: NDArray[np.bool_]
+    gone: NDArray[np.bool_]
     columns: Sparse
 
 
@@ -121,7 +123,24 @@ def _none(dtype: type[np.generic]) -> NDArray[Any]:
     return np.frombuffer(b"", dtype)  # read-only, as the arrays of a store are
 
 
-NONE_RECENT = Recent(_none(np.bool_), Sparse(_none(np.int64), _none(np.uint32), _none(np.uint16), _none(np.int64)))
+@lent
+class Words(NamedTuple):
+    """The words of all pages, as kernels take them: see words/vectors.py. Empty arrays where a store has none."""
+
+    pages: Sparse  # the words of each page
+    columns: Sparse  # the pages of each word
+    context: Sparse
+    same_name: Sparse
+    recent: Recent
+    text_words: NDArray[np.uint16]
+    stop: NDArray[np.uint8]
+    home: NDArray[np.uint8]
+    short_text: int  # words of a text to which those of linked pages are added
+
+
+NO_ROWS = Sparse(_none(np.int64), _none(np.uint32), _none(np.uint16), _none(np.int64))
+NONE_RECENT = Recent(_none(np.bool_), _none(np.bool_), NO_ROWS)
+NO_WORDS = Words(*4 * (NO_ROWS,), NONE_RECENT, _none(np.uint16), *2 * (_none(np.uint8),), 0)
 
 
 @lean_inline
@@ -141,34 +160,118 @@ def add_sum(numbered, sums, count, page, value):
     return count
 
 
+@lean_inline
+def is_gone(recent, page):
+    """Whether a page is none any more."""
+    return page < len(recent.gone) and recent.gone[page]
+
+
 @kernel
-def pages_with(columns, recent, words, weights, pages, sums):
-    """Fill `pages` with those that have any of the words, the first words first, and return their number.
+def heaviest_words(rows, row):
+    """The words of a row with their weights, the heaviest first."""
+    low, high = row_of(rows, row)
+    order = np.empty(high - low, np.int64)
+    for k in range(high - low):
+        order[k] = (np.int64(SCALE) - np.int64(rows.weights[low + k])) << 32 | k
+    order.sort()
+    words, weights = np.empty(len(order), np.uint32), np.empty(len(order))
+    for i in range(len(order)):
+        k = low + (order[i] & 0xFFFFFFFF)
+        words[i], weights[i] = rows.ids[k], rows.weights[k] / SCALE
+    return words, weights
+
+
+@kernel
+def pages_with(columns, recent, words, weights, room):
+    """The pages that have any of the words, the first words first: (pages, what these words add to the cosine of each).
 
     A word on more pages than there is room for is skipped; if all are, the first pages of the first word are used.
-    sums[i] is what the words that were read add to the cosine of pages[i].
     """
-    room, count = len(pages), np.int64(0)
-    numbered = NumberedSet(new_table(room, EMPTY), pages)
+    is_read, left = np.empty(len(words), np.bool_), np.int64(room)
     for i in range(len(words)):
         low, high = row_of(columns, words[i])
         first, last = row_of(recent.columns, words[i])
-        if high - low + last - first > room:
-            continue
-        room -= high - low + last - first
-        for k in range(low, high):
+        is_read[i] = high - low + last - first <= left
+        left -= high - low + last - first if is_read[i] else 0
+    pages, sums, count = np.empty(room - left, np.uint32), np.empty(room - left), np.int64(0)
+    numbered = NumberedSet(new_table((room - left) * 3 // 4, EMPTY), pages)  # at least twice as long, not four times
+    for i in range(len(words)):
+        low, high = row_of(columns, words[i])
+        first, last = row_of(recent.columns, words[i])
+        for k in range(low, high if is_read[i] else low):
             if not is_changed(recent, columns.ids[k]):
                 count = add_sum(numbered, sums, count, columns.ids[k], weights[i] * columns.weights[k])
-        for k in range(first, last):
+        for k in range(first, last if is_read[i] else first):
             count = add_sum(numbered, sums, count, recent.columns.ids[k], weights[i] * recent.columns.weights[k])
-    if count == 0 and len(words) > 0:
-        low, high = row_of(columns, words[0])
-        for k in range(low, min(high, low + room)):
-            if not is_changed(recent, columns.ids[k]):
-                pages[count] = columns.ids[k]
-                sums[count] = weights[0] * columns.weights[k]
-                count += 1
-    return count
+    if count > 0 or len(words) == 0:
+        return pages[:count], sums[:count]
+    low, high = row_of(columns, words[0])
+    high = min(high, low + left)
+    pages, sums = np.empty(high - low, np.uint32), np.empty(high - low)
+    for k in range(low, high):
+        if not is_changed(recent, columns.ids[k]):
+            pages[count], sums[count] = columns.ids[k], weights[0] * columns.weights[k]
+            count += 1
+    return pages[:count], sums[:count]
+
+
+@kernel
+def most_similar(words_of, page, most, room):
+    """The `most` pages that are most similar to a page, in any order, among `room` that share its heaviest words.
+
+    Of equally similar ones the first are taken.
+    """
+    words, weights = heaviest_words(words_of.pages, page)
+    pages, sums = pages_with(words_of.columns, words_of.recent, words, weights, room)
+    known, count = len(words_of.text_words), np.int64(0)
+    for i in range(len(pages)):
+        pages[count], sums[count] = pages[i], sums[i]
+        count += pages[i] != page and pages[i] < known  # a damaged file may name others
+    if count <= most:
+        return pages[:count]
+    pages, sums = pages[:count], sums[:count]
+    least, kept = nth_greatest(sums, most) if most > 0 else np.inf, np.int64(0)
+    equal = np.sort(pages[sums == least])
+    for i in range(count):
+        pages[kept] = pages[i]
+        kept += sums[i] > least
+    for i in range(min(most - kept, len(equal))):
+        pages[kept + i] = equal[i]
+    return pages[:most]
+
+
+@kernel
+def nth_greatest(values, n):
+    """The n-th greatest of at least n values."""
+    heap = values[:n].copy()
+    for at in range(n // 2 - 1, -1, -1):
+        sink(heap, at)
+    for value in values[n:]:
+        if value > heap[0]:
+            heap[0] = value
+            sink(heap, 0)
+    return heap[0]
+
+
+@lean_inline
+def sink(heap, at):
+    """Restore a heap with its least value on top, where the value at one place may be too great."""
+    value, child = heap[at], 2 * at + 1
+    while child < len(heap):
+        if child + 1 < len(heap) and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= value:
+            break
+        heap[at] = heap[child]
+        at, child = child, 2 * child + 1
+    heap[at] = value
+
+
+class Shown(NamedTuple):
+    """How many terms evidence shows of those that two rows share."""
+
+    terms: int
+    least: float  # only terms that count this share of the first one
 
 
 @kernel
@@ -193,3 +296,16 @@ def shared_terms(rows, row, others, most, stop_words):
                 counts[i] += 1
             a, b = a + 1, b + 1
     return counts, terms, weights
+
+
+@kernel
+def strong_terms(rows, row, others, shown, stop_words):
+    """For each other row: how many terms it shares with a row, and those that count most; -1 fills the rest."""
+    counts, terms, weights = shared_terms(rows, row, others, shown.terms, stop_words)
+    found = np.full((len(others), shown.terms + 1), -1)
+    for i in range(len(others)):
+        found[i, 0] = counts[i]
+        for k in range(min(counts[i], shown.terms)):
+            if weights[i, k] >= shown.least * weights[i, 0]:
+                found[i, k + 1] = terms[i, k]
+    return found

@@ -52,10 +52,9 @@ docs/decisions/0045, 0050, 0051 and 0053 give the reason for each constant, and 
 shows what each is worth on every collection, and how well constants do on a collection that didn't choose them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import takewhile
 from operator import itemgetter
 from typing import NamedTuple
@@ -63,43 +62,53 @@ from typing import NamedTuple
 import numpy as np
 
 from cocite.errors import BadStore
-from cocite.graph.store import Graph
 from cocite.kernels.hash_tables import MISSING, NumberedSet
-from cocite.kernels.related import blend as kernels
+from cocite.kernels.related import answer as kernels
+from cocite.kernels.related.answer import PARTS, BlendRow, BlendWeights, QueryPage
 from cocite.kernels.related.blend import (
     CONTEXT_PART,
     LINK_PART,
+    MAX_REPEATS,
     PLACE_PART,
     TEXT_PART,
     USAGE_PART,
     Candidates,
-    TextWeb,
-    TextWeights,
+    find_numbers,
+    number_candidates,
 )
-from cocite.kernels.related.likeness import SameNamePages
+from cocite.kernels.related.texts import TextParameters, TextWeb
+from cocite.kernels.words.word_vectors import NO_WORDS, Shown
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.likeness import NO_NAMES, Alike, LikenessParams, alike_pages, most_alike
+from cocite.related.neighbourhood.likeness import (
+    LikenessParams,
+    around_limits,
+    likeness_web,
+    link_weights,
+    most_alike,
+)
 from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
 from cocite.related.neighbourhood.usage import usage_around, usage_evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages
 from cocite.web import Web
-from cocite.words.vectors import SharedTerms, Vectors
+from cocite.words.vectors import Vectors
 
-PARTS = 6
 SAME_NAME = 0.15
 """The most that a page gets for its same-name pages."""
 PLACE = 0.25
 """Lists are often of repositories of one host, or of home pages."""
+MAX_SHARING = 1 << 14
+"""Pages with words in common with a page, among which"""
 WORD_PAGES = 250
 """Candidates by text alone; and the best, whose context words are compared."""
 NEARBY_ADDRESSES = 10
 """Before and after a page without any other candidate."""
 MAX_LINK_SHARE = 0.95
 """Where links give more than this of a score, words are not evidence."""
-NAMED_WORDS, SHARE_DIGITS = 8, 3
-"""What evidence shows."""
+SHOWN = Shown(8, 0.2)
+"""Terms that evidence shows: eight, if they count a fifth of the first one."""
+SHARE_DIGITS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,15 +122,6 @@ class Params(LikenessParams):
                              maximum=1000)  # fmt: skip
 
 
-class QueryPage(NamedTuple):
-    """A query page, and what relates others to it."""
-
-    page: int
-    alike: Alike
-    names: SameNamePages
-    visited: Pages = NO_PAGES  # pages that people visited before or after
-
-
 class Blend(NamedTuple):
     """Candidates and the parts of their scores: parts[i, LINK_PART] and so on for query page i."""
 
@@ -131,6 +131,11 @@ class Blend(NamedTuple):
     pages: Pages  # the same in order
     parts: Values
     in_section: Values  # for each query page a row: the part by common sections
+    visited: Sequence[Pages] = ()  # the pages that people visited before or after each query page
+
+    def row(self, i: int) -> BlendRow:
+        """What concerns one query page."""
+        return BlendRow(self.candidates, self.chosen, self.in_section[i], self.parts[i])
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
@@ -143,71 +148,61 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
     """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
-    vectors, graph = web.vectors, view.graph
+    vectors = web.vectors
     if vectors is not None and params.counted_copies and not params.trust:
         view.votes = vectors.votes
-    own = view.representatives(np.array(pages, np.uint32))
-    queries = list[QueryPage]()
-    for page in pages:
-        names = NO_NAMES if vectors is None or not params.names else same_name_pages(vectors, page, params)
-        queries.append(QueryPage(page, alike_pages(view, page, names, own, params), names))
-    some = [each.alike.pages for each in queries]
-    some += [vectors.most_similar(page, WORD_PAGES) for page in pages] if params.words and vectors else []
-    clicks = list[Values]()
+    own, visited, clicks = view.representatives(np.array(pages, np.uint32)), list[Pages](), list[Values]()
     if params.usage and web.has_clicks:
         with suppress(BadStore):  # damaged clicks are no reason to return nothing
             used = [usage_around(web, page) for page in pages]
-            clicks = [counts for _, counts in used]
-            queries = [query._replace(visited=visited) for query, (visited, _) in zip(queries, used, strict=True)]
-            some += [visited for visited, _ in used]
-    joined = some[0] if len(some) == 1 else np.concatenate([NO_PAGES, *some])
-    candidates, chosen, found = kernels.number_candidates(view.near_duplicates, joined, graph.pages)
-    in_section, parts = np.zeros((len(pages), len(found))), np.zeros((len(pages), PARTS, len(found)))
-    for row, query in enumerate(queries):
-        _, alike, listed, values, _ = query.alike
-        kernels.set_alike(candidates, alike, listed, values, in_section[row], parts[row, LINK_PART])
-        if vectors is not None:
-            texts, weights = text_web(view, vectors), text_weights(view, vectors, query, params)
-            kernels.add_texts(texts, query.page, own, weights, candidates, found, in_section[row], parts[row])
-        if clicks:
-            add_usage(candidates, query.visited, clicks[row], params.usage, parts[row])
-            parts[row, USAGE_PART, view.are_seeds(found, pages)] = 0
-    made = Blend(queries, candidates, chosen, found, parts, in_section)
-    enough = any((parts[:, part] > 0).any() for part in (LINK_PART, TEXT_PART, CONTEXT_PART, USAGE_PART))
-    return (made, True) if enough else (nearby_addresses(view, queries), False)
+            visited, clicks = [some for some, _ in used], [counts for _, counts in used]
+    links, texts = likeness_web(view, params), text_web(view, vectors)
+    limits, weights = around_limits(params), BlendWeights(link_weights(params), text_parameters(params))
+    if len(pages) == 1:
+        some = visited[0] if visited else NO_PAGES
+        state, query, row, found = kernels.find_related(links, texts, pages[0], own, some, limits, weights)
+        view.check(state)
+        made = Blend([query], row.candidates, row.chosen, found, row.parts[None], row.in_section[None], visited)
+    else:
+        queries = list[QueryPage]()
+        for page in pages:
+            state, query = kernels.look_around(links, texts, page, own, limits, weights)
+            view.check(state)
+            queries.append(query)
+        joined = [NO_PAGES, *(each.alike for each in queries), *(each.similar for each in queries), *visited]
+        candidates, chosen, found = number_candidates(view.near_duplicates, np.concatenate(joined), view.graph.pages)
+        made = Blend(queries, candidates, chosen, found, *no_parts(len(pages), found), visited)
+        for i, query in enumerate(queries):
+            kernels.set_parts(texts, query, own, weights.texts, candidates, found, made.in_section[i], made.parts[i])
+    for i, counts in enumerate(clicks):
+        add_usage(made, i, counts, params.usage)
+        made.parts[i, USAGE_PART, view.are_seeds(found, pages)] = 0
+    enough = (made.parts[:, [LINK_PART, TEXT_PART, CONTEXT_PART, USAGE_PART]] > 0).any()
+    return (made, True) if enough else (nearby_addresses(view, made.queries), False)
 
 
-def same_name_pages(vectors: Vectors, page: int, params: Params) -> SameNamePages:
-    """The same-name pages of a page, and the weight of links to them."""
-    others, cosines = vectors.same_name_pages(page)
-    return SameNamePages(others, params.names * cosines)
+def no_parts(queries: int, pages: Pages) -> tuple[Values, Values]:
+    """Zeros for the parts of scores, and for the part by common sections."""
+    return np.zeros((queries, PARTS, len(pages))), np.zeros((queries, len(pages)))
 
 
-def text_web(view: GraphView, vectors: Vectors) -> TextWeb:
+def text_web(view: GraphView, vectors: Vectors | None) -> TextWeb:
     """What relates pages beside links, as kernels take it."""
-    graph = view.graph
-    words = vectors.pages, vectors.context, vectors.same_name, vectors.stop, vectors.home
-    return TextWeb(*words, graph.units("host"), graph.in_degree, view.in_degree, view.votes)
+    graph, words = view.graph, NO_WORDS if vectors is None else vectors.arrays
+    return TextWeb(words, graph.units("host"), graph.in_degree, view.in_degree, view.votes)
 
 
-def text_weights(view: GraphView, vectors: Vectors, query: QueryPage, params: Params) -> TextWeights:
-    """The weights of parts for a query page.
-
-    Context words come from all lists: with `trust` they count as far as its in-links are from pages that have trust.
-    """
-    page, around, trust = query.page, query.alike.around, bool(params.trust)
-    text = params.words * np.log(np.e + vectors.text_words[page])
-    context = params.context * around.reliability
-    if trust:
-        context *= float(view.in_degree[page] / max(1, view.graph.in_degree[page]))
-    exponent = 0.0 if around.one_site else params.popularity
-    return TextWeights(bool(params.names), SAME_NAME, float(text), float(context), exponent, PLACE, WORD_PAGES, trust)
+def text_parameters(params: Params) -> TextParameters:
+    """Parameters and constants, as kernels take them."""
+    by = params.names, SAME_NAME, params.words, params.context
+    return TextParameters(*by, params.popularity, PLACE, WORD_PAGES, MAX_SHARING, bool(params.trust))
 
 
-def add_usage(candidates: Candidates, visited: Pages, counts: Values, weight: float, parts: Values) -> None:
+def add_usage(found: Blend, row: int, counts: Values, weight: float) -> None:
     """Set the part by clicks, compared with the best score without them; those of near-duplicates are added up."""
+    parts, candidates = found.parts[row], found.candidates
     clicks = np.zeros(parts.shape[1])
-    np.add.at(clicks, candidates.merged[kernels.find_numbers(candidates.pages, visited)], counts)
+    np.add.at(clicks, candidates.merged[find_numbers(candidates.pages, found.visited[row])], counts)
     parts[USAGE_PART] = weight * clicks * (parts.sum(axis=0).max(initial=0) or 1.0)
 
 
@@ -220,8 +215,8 @@ def nearby_addresses(view: GraphView, queries: Sequence[QueryPage]) -> Blend:
         near.update(page for page in beside if hosts[page] == hosts[one.page] and not view.refuses(page))
     near -= {page for page in near if graph.alias_target(page) != page} | {one.page for one in queries}
     pages = np.array(sorted(near), np.uint32)
-    candidates, chosen, found = kernels.number_candidates(view.near_duplicates, pages, graph.pages)
-    parts, in_section = np.zeros((len(queries), PARTS, len(found))), np.zeros((len(queries), len(found)))
+    candidates, chosen, found = number_candidates(view.near_duplicates, pages, graph.pages)
+    parts, in_section = no_parts(len(queries), found)
     paths = [graph.canonical(page).split("/") for page in found.tolist()]
     for row, one in enumerate(queries):
         own = graph.canonical(one.page).split("/")
@@ -246,9 +241,9 @@ class AutoEvidence:
     def __call__(self, pages: Pages) -> list[list[Evidence]]:
         """The evidence for each of some results, for each query page the largest part first."""
         queries = self.blend.queries
-        parents = [each.alike.around.parents for each in queries]
+        parents = [each.around.parents for each in queries]
         copies, children = self.params.counted_copies, self.params.children
-        links = LinkEvidence(self.view, parents, children, kernels.MAX_REPEATS, copies)(pages)
+        links = LinkEvidence(self.view, parents, children, MAX_REPEATS, copies)(pages)
         self._add_best(pages, links)
         rows, links_only = [], [True] * len(pages)
         for row, query in enumerate(queries):
@@ -268,10 +263,10 @@ class AutoEvidence:
         """Where nothing else relates a result: the best page that it is most like, for the first such query page."""
         queries, without = self.blend.queries, [i for i, each in enumerate(links) if not each]
         for query in queries if without else ():
-            if not without or not len(query.alike.best):
+            if not without or not len(query.best):
                 continue
             seeds = [each.page for each in queries]
-            through = most_alike(self.view, query.alike.best, pages[without], seeds, self.params)
+            through = most_alike(self.view, query.best, pages[without], seeds, self.params)
             for i, best in zip(without, through.tolist(), strict=True):
                 if best != MISSING:
                     links[i] += for_query([[kinds.LikeRelated(through=best)]], query.page, len(queries))[0]
@@ -279,98 +274,64 @@ class AutoEvidence:
 
     def _about(self, row: int, query: QueryPage, pages: Pages) -> tuple[list[list[Evidence]], list[bool]]:
         """The evidence of all parts for one query page; and for which results links are the only evidence."""
-        places = kernels.find_numbers(self.blend.chosen, pages)
-        values = self.blend.parts[row][:, places].T.tolist()
-        vectors, through = self.web.vectors, dict[int, int]()
-        words = None if vectors is None else SharedWords(self.web.graph, vectors, query.page, pages)
-        if len(query.names.pages):
-            around = query.alike.around
-            listed = kernels.listed_with(around.listing, around.weights, len(around.parents.pages), pages)
-            through = {i: best for i, best in enumerate(listed.tolist()) if best != MISSING}
-        same_name, found, links_only = set(query.names.pages.tolist()), list[list[Evidence]](), [True] * len(pages)
-        for i, (page, place) in enumerate(zip(pages.tolist(), places.tolist(), strict=True)):
+        web, texts = likeness_web(self.view, self.params), text_web(self.view, self.web.vectors)
+        state, read = kernels.explain(web, texts, query, self.blend.row(row), pages, SHOWN)
+        self.view.check(state)
+        of, *results, words, context = (each.tolist() if isinstance(each, np.ndarray) else each for each in read)
+        shown, found, links_only = self._words(words, context), list[list[Evidence]](), [True] * len(pages)
+        for i, (place, values, named, beside, through, one_host, home, linked) in enumerate(zip(*results, strict=True)):
             if place < 0:
                 found.append([])
                 continue
-            links, named, text, context, by_place, by_usage = values[i]
-            total = max(sum(values[i]), MIN_SCORE)
-            names: list[Evidence] = [kinds.SameName()] if page in same_name else []
-            if not names and i in through:
-                names = [kinds.ListedWithSameName(through=through[i])]
-            address: list[Evidence] = []
-            if by_place:
-                address = [kinds.SameHost(share=1.0)] if by_place == total else self._address(query.page, page, total)
+            links, by_name, by_text, by_context, by_place, by_usage = values
+            total = max(sum(values), MIN_SCORE)
+            names: list[Evidence] = [kinds.SameName()] if named else []
+            if not named and beside != MISSING:
+                names = [kinds.ListedWithSameName(through=beside)]
             by_links = links > MAX_LINK_SHARE * (total - by_place)
-            links_only[i] = by_links and not (names or address or named or by_usage)
+            links_only[i] = by_links and not (names or by_place or by_name or by_usage)
             if links_only[i] and len(self.blend.queries) == 1:  # nothing of this would be shown
                 found.append([])
                 continue
             parts: list[tuple[float, list[Evidence]]] = [(links, [kinds.ByLinks(share=share_of(links, total)), *names])]
             if by_usage and (share := share_of(by_usage, total)):
-                parts.append((by_usage, [self._usage(query, place, share)]))
-            if named:
-                parts.append((named, self._same_name_listed(row, page, place, share_of(named, total))))
-            if words is not None and (not by_links or names):
-                if text and words.text[i].number:
-                    parts.append((text, [words.similar_text(i, page, share_of(text, total))]))
-                if context and words.context[i].number:
-                    parts.append((context, [words.context_words(i, share_of(context, total))]))
+                parts.append((by_usage, [self._usage(row, place, share)]))
+            if by_name and through != MISSING:
+                parts.append((by_name, [kinds.SameNameListed(through=through, share=share_of(by_name, total))]))
+            if not by_links or names:
+                if by_text and (number := words[i][0]):
+                    terms, share = shown(words[i]), share_of(by_text, total)
+                    similar = kinds.SimilarText(terms=terms, shared=number, of=of, linked=linked, share=share)
+                    parts.append((by_text, [similar]))
+                if by_context and context[i][0]:
+                    terms, share = shown(context[i]), share_of(by_context, total)
+                    parts.append((by_context, [kinds.ContextWords(terms=terms, share=share)]))
             parts.sort(key=itemgetter(0), reverse=True)
+            address = address_evidence(by_place, total, one_host, home)
             found.append([each for value, some in parts if value > 0 for each in some] + address)
         return found, links_only
 
-    def _address(self, query: int, page: int, total: float) -> list[Evidence]:
-        """What a result gets for its address beside other parts of its score."""
-        vectors, hosts, found = self.web.vectors, self.web.graph.units("host"), list[Evidence]()
-        if hosts[page] == hosts[query]:
-            found.append(kinds.SameHost(share=share_of(PLACE, total)))
-        if vectors is not None and vectors.home[page] == 1:
-            found.append(kinds.HomePage(share=share_of(PLACE, total)))
-        return found
+    def _words(self, *shared: list[list[int]]) -> Callable[[list[int]], tuple[str, ...]]:
+        """A function that gives the terms of a row of `Explained`, all of which are read at once."""
+        numbers = [term for rows in shared for row in rows for term in row[1:] if term >= 0]
+        vectors = self.web.vectors
+        terms = {} if vectors is None else dict(zip(numbers, vectors.words.some(numbers), strict=True))
+        return lambda row: tuple([terms[term] for term in row[1:] if term >= 0])
 
-    def _usage(self, query: QueryPage, place: int, share: float) -> Evidence:
+    def _usage(self, row: int, place: int, share: float) -> Evidence:
         """The clicks between a query page and a result."""
-        candidates = self.blend.candidates
-        others = query.visited[candidates.merged[kernels.find_numbers(candidates.pages, query.visited)] == place]
-        return usage_evidence(self.web, query.page, others, share)
-
-    def _same_name_listed(self, row: int, page: int, place: int, share: float) -> list[Evidence]:
-        """The first same-name page of a result that is listed with the query page."""
-        blend, vectors = self.blend, self.web.vectors
-        others = vectors.same_name_pages(page)[0] if vectors is not None else NO_PAGES
-        for other, number in zip(others.tolist(), kernels.find_numbers(blend.candidates.pages, others), strict=True):
-            its = int(blend.candidates.merged[number]) if number >= 0 else place
-            if its != place and blend.in_section[row, its] > 0:
-                return [kinds.SameNameListed(through=other, share=share)]
-        return []
+        visited, candidates = self.blend.visited[row], self.blend.candidates
+        others = visited[candidates.merged[find_numbers(candidates.pages, visited)] == place]
+        return usage_evidence(self.web, self.blend.queries[row].page, others, share)
 
 
-class SharedWords:
-    """The words that a query page shares with results, as evidence."""
-
-    def __init__(self, graph: Graph, vectors: Vectors, query: int, pages: Pages) -> None:
-        self._graph, self._vectors, self._query = graph, vectors, query
-        self.text = vectors.shared_terms(query, pages)
-        self.context = vectors.shared_terms(query, pages, context=True)
-
-    @cached_property
-    def _of_query(self) -> tuple[int, bool]:
-        """The number of its terms, and whether words of pages that it exchanges links with are among them."""
-        return self._vectors.terms(self._query), self._vectors.has_words_of_others(self._graph, self._query)
-
-    def similar_text(self, i: int, page: int, share: float) -> Evidence:
-        """What a result has in common with the page."""
-        (of, linked), shared = self._of_query, self.text[i]
-        linked = linked or self._vectors.has_words_of_others(self._graph, page)
-        return kinds.SimilarText(terms=self._named(shared), shared=shared.number, of=of, linked=linked, share=share)
-
-    def context_words(self, i: int, share: float) -> Evidence:
-        """What lists of both are about."""
-        return kinds.ContextWords(terms=self._named(self.context[i]), share=share)
-
-    def _named(self, shared: SharedTerms) -> tuple[str, ...]:
-        """The terms that count most."""
-        return tuple(self._vectors.words.some(shared.terms[:NAMED_WORDS]))
+def address_evidence(by_place: float, total: float, one_host: bool, home: bool) -> list[Evidence]:
+    """What a result gets for its address, which may be all that it gets."""
+    if by_place == total:
+        return [kinds.SameHost(share=1.0)]
+    share = share_of(PLACE, total) if by_place else 0.0
+    same_host: list[Evidence] = [kinds.SameHost(share=share)] if by_place and one_host else []
+    return [*same_host, kinds.HomePage(share=share)] if by_place and home else same_host
 
 
 def share_of(value: float, total: float) -> float:

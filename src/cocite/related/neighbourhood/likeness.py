@@ -5,7 +5,6 @@ methods/auto.py has the formulas; this file has its part `links`, kernels/relate
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,12 +17,10 @@ from cocite.kernels.related.independence import (
     SECTIONS,
     Chance,
 )
-from cocite.kernels.related.likeness import Around, AroundLimits, LikenessWeb, LinkWeights, SameNamePages
+from cocite.kernels.related.likeness import AroundLimits, LikenessWeb, LinkWeights
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import Values
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
+from cocite.related.neighbourhood.view import GraphView, Pages, Switches
 
-NO_NAMES = SameNamePages(NO_PAGES, np.zeros(0))
 DIRECT = 0.25
 """A link from one page to the other, compared with a shared neighbour."""
 MAX_LINKER_LINKS = 2000
@@ -54,16 +51,6 @@ class LikenessParams(Switches):
         return COPIES[self.copies] if self.merge is True else GROUPED
 
 
-class Alike(NamedTuple):
-    """The links around a page, and the pages that are like it by their links; near-duplicates are merged."""
-
-    around: Around
-    pages: Pages
-    in_section: Values  # by common sections
-    values: Values
-    best: Pages  # pages that what is like them counts, too; none where a section lists the page
-
-
 def likeness_web(view: GraphView, params: LikenessParams) -> LikenessWeb:
     """What kernels read."""
     counted = view.counted._replace(copies=params.counted_copies)
@@ -78,15 +65,9 @@ def link_weights(params: LikenessParams) -> LinkWeights:
     return LinkWeights(params.near, params.elsewhere, params.popularity, params.best, *constants)
 
 
-def alike_pages(view: GraphView, page: int, names: SameNamePages, own: Pages, params: LikenessParams) -> Alike:
-    """The pages that are like a page by its links and, where no section lists it, those that are like the best ones.
-
-    Parents of its same-name pages count too. `own` are the representatives of the query pages.
-    """
-    web, limits = likeness_web(view, params), AroundLimits(params.parents, params.window, params.children)
-    state, *found = kernels.alike_pages(web, page, names, own, limits, link_weights(params))
-    view.check(state)
-    return Alike(*found)
+def around_limits(params: LikenessParams) -> AroundLimits:
+    """How much is read around a page, as kernels take it."""
+    return AroundLimits(params.parents, params.window, params.children)
 
 
 def most_alike(view: GraphView, best: Pages, pages: Pages, seeds: Sequence[int], params: LikenessParams) -> Pages:
