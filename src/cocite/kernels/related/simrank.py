@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 
 from cocite.kernels.addresses.hashes import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED, next_target
-from cocite.kernels.codec.lists import bounds_of, is_inside, is_spent, prefetch, read_grown
-from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, new_table, number_of, slot_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.codec.lists import PREFETCH_LISTS, bounds_of, is_inside, is_spent, most_links, prefetch, read_lists
+from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, new_table, number_of, slot_of, spread
+from cocite.kernels.instructions import prefetch_item
+from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related.samples import stored_sample
 
+CHUNK_LISTS = 256  # lists that are decoded together
+PREFETCH_LINKS = 16  # links between prefetching a slot of a table and using it
 MAX_PARENTS_READ = 16384  # of a page with more parents, the sample that the store keeps is used for all
 UNIT = 1.0 / (1 << 53)
 Degrees = NDArray[np.uint32]
@@ -48,7 +51,7 @@ class ValueShare(NamedTuple):
     origin: int
 
 
-@inline
+@lean_inline
 def draw(key):
     """(A number from 0 to 1, 1 excluded; the next key)."""
     key = key + uint64(0x9E3779B97F4A7C15)
@@ -66,7 +69,7 @@ class Cursor(NamedTuple):
     index: int
 
 
-@inline
+@lean_inline
 def parents_of(parents, page):
     """(The parents of a page to draw from, and where the sample that the store keeps of them begins, or -1)."""
     degree = np.int64(parents.lists.degree[page])
@@ -77,7 +80,7 @@ def parents_of(parents, page):
     return degree, np.int64(-1)
 
 
-@inline
+@lean_inline
 def cursor_at_start(parents, page):
     """A cursor before the first parent; one that ends at once if the list is damaged, or the budget spent."""
     start, stop = bounds_of(parents.lists, page)
@@ -86,7 +89,7 @@ def cursor_at_start(parents, page):
     return Cursor(start, stop, page, np.int64(-1))
 
 
-@inline
+@lean_inline
 def move_to(parents, page, sample, at, cursor):
     """The cursor at the parent `at`, not before the current one; its target is DAMAGED if that can't be read."""
     position, stop, target, index = cursor
@@ -111,12 +114,7 @@ def room_above(degrees: Degrees, pages: Degrees, values: Values, root: float, le
     return int(room.sum())
 
 
-def room_below(degrees: Degrees, pages: Degrees, values: Values, least: float) -> int:
-    """The maximum number of pages that `descend` adds."""
-    return int(degrees[pages[values >= least]].sum(dtype=np.int64))
-
-
-@inline
+@lean_inline
 def add_value(reached, count, page, value, random, origin):
     """Add to the value of a page. Returns the number of pages. A new page beyond the room is ignored."""
     if count == len(reached.values) and number_of(reached.found.table, page) < 0:
@@ -130,7 +128,7 @@ def add_value(reached, count, page, value, random, origin):
     return count
 
 
-@inline
+@lean_inline
 def climb_one(parents, share, least, key, reached, count):
     """Share a value among the parents of a page: (pages reached so far, or DAMAGED; draws made)."""
     page, value, random, origin = share
@@ -166,6 +164,7 @@ def climb(parents, seed, below, below_values, root, least, reached):
     count, draws = np.int64(0), np.int64(0)
     for i in range(len(below)):
         prefetch(parents.lists, below, i)
+        prefetch_item(parents.fingerprints, np.int64(below[min(i + PREFETCH_LISTS, len(below) - 1)]))
         page = np.int64(below[i])
         key = hash_long(parents.fingerprints[page], seed)
         share = ValueShare(page, below_values[i] * root, 0.0, np.int64(i))
@@ -176,7 +175,7 @@ def climb(parents, seed, below, below_values, root, least, reached):
     return count, draws
 
 
-@inline
+@lean_inline
 def draw_parent(parents, page, key):
     """A parent of a page, drawn: (the parent, -1 if it has none, less if DAMAGED; the next key)."""
     degree, sample = parents_of(parents, page)
@@ -188,7 +187,7 @@ def draw_parent(parents, page, key):
     return (target if target >= 0 else np.int64(-2)), key
 
 
-@inline
+@lean_inline
 def pair_from(parents, page, decay, rounds, key):
     """The step, or 0, at which two walks from a page over different parents meet again, or DAMAGED; the next key."""
     degree, sample = parents_of(parents, page)
@@ -203,6 +202,8 @@ def pair_from(parents, page, decay, rounds, key):
     a, b = cursor.target, move_to(parents, page, sample, max(first, second), cursor).target
     if a < 0 or b < 0:
         return np.int64(DAMAGED), key
+    if first > second:
+        a, b = b, a
     for steps in range(2, rounds + 1):
         unit, key = draw(key)
         if unit >= decay:
@@ -292,22 +293,41 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
 
 
 @kernel
-def descend(out, in_degree, above, above_values, root, least, reached, count):
-    """Add to every child the mean value, of at least `least`, of its parents, times √C. Returns how many pages."""
-    links = np.empty(1024, np.uint32)
-    for i in range(len(above)):
-        prefetch(out, above, i)
-        if above_values[i] < least:
-            continue
-        degree, links = read_grown(out, np.int64(above[i]), links)
-        if degree < 0:
+def number_each(found, members, numbers):
+    """Add members to an empty set, and write the number of each. Returns how many there are."""
+    count = np.int64(0)
+    for i in range(len(members)):
+        at = add_member(found, count, members[i])
+        numbers[i] = at
+        count += at == count
+    return count
+
+
+@kernel
+def descend(out, above, given, found, sums, count):
+    """Add what the pages `above` give to the sum of each of their children. Returns how many pages, or DAMAGED.
+
+    Two lists are decoded in step, and a hash table of some MB is read where memory takes its time: both are ahead of
+    the sums.
+    """
+    starts, links = np.zeros(CHUNK_LISTS + 1, np.int64), np.empty(1024, np.uint32)
+    factor, mask = found.table[len(found.table) - 1], uint64(len(found.table) - 2)
+    for first in range(0, len(above), CHUNK_LISTS):
+        pages = above[first : first + CHUNK_LISTS]
+        for i in range(len(pages)):
+            starts[i + 1] = starts[i] + np.int64(out.degree[pages[i]])
+        total = starts[len(pages)]
+        if len(links) < total <= most_links(out):
+            links = np.empty(2 * total, np.uint32)
+        if read_lists(out, pages, starts[: len(pages) + 1], links) < 0:
             return np.int64(DAMAGED)
-        for k in range(degree):
-            if count == len(reached.values) and number_of(reached.found.table, links[k]) < 0:
-                return np.int64(DAMAGED)
-            at = add_member(reached.found, count, links[k])
-            if at == count:
-                reached.values[at] = 0.0
-                count += 1
-            reached.values[at] += root * above_values[i] / max(np.uint32(1), in_degree[links[k]])
+        for i in range(len(pages)):
+            share = given[first + i]
+            for k in range(starts[i], starts[i + 1]):
+                prefetch_item(found.table, np.int64(spread(links[min(k + PREFETCH_LINKS, total - 1)], factor) & mask))
+                if count == len(sums) and number_of(found.table, links[k]) < 0:
+                    return np.int64(DAMAGED)
+                at = add_member(found, count, links[k])
+                count += at == count
+                sums[at] += share
     return count
