@@ -11,9 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
-from cocite.kernels.ranks import add_up, block_bounds
+from cocite.kernels.codec.lists import Lists
+from cocite.kernels.ranks import PREFETCH_LINKS, BlockLinks, add_up, block_bounds, divide
 from cocite.sources.records import Page
 from tests.graph.webs import examples, make, webs
+
+
+def room_for(pages: int, links: int) -> BlockLinks:
+    """Arrays for the links of a block."""
+    starts = np.empty((2, pages + 1), np.uint32)
+    return BlockLinks(
+        starts[0], np.empty(links + 1, np.uint16), starts[1], np.empty(links + PREFETCH_LINKS + 1, np.uint32)
+    )
+
+
+def divided(lists: Lists, first: int, last: int, room: int) -> BlockLinks | None:
+    """The links of a block; None if they are refused."""
+    links, starts = room_for(last - first, room), np.empty(last - first + 1, np.int64)
+    if not divide(lists, first, last, starts, np.empty(room, np.uint32), links):
+        return None
+    near, far = int(links.near_starts[-1]), int(links.far_starts[-1])
+    return links._replace(near=links.near[:near], far=links.far[: far + PREFETCH_LINKS])
 
 
 @examples(25)
@@ -25,14 +43,18 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
     given = np.random.default_rng(1).random(graph.pages)
     for lists, read in ((graph.out, lambda page: graph.links_from(page).targets), (graph.into, graph.links_to)):
         bounds = block_bounds(lists.degree, limit).tolist()
-        room = max(limit, int(lists.degree.max(initial=0)))
-        found, starts, targets = (
-            np.full(graph.pages, np.nan),
-            np.empty(graph.pages + 1, np.int64),
-            np.empty(room, np.uint32),
-        )
+        room, found = max(limit, int(lists.degree.max(initial=0))), np.full(graph.pages, np.nan)
         for first, last in pairwise(bounds):
-            assert add_up(lists, first, last, given, found, starts, targets)
+            links = divided(lists, first, last, room)
+            assert links is not None
+            for page in range(first, last):
+                near = links.near[slice(*links.near_starts[page - first :][:2])].astype(np.int64) + first
+                far = links.far[slice(*links.far_starts[page - first :][:2])].astype(np.int64)
+                own = read(page).astype(np.int64)
+                inside = (own >= first) & (own < last)
+                assert near.tolist() == own[inside].tolist()
+                assert far.tolist() == own[~inside].tolist()
+            add_up(links, first, given, found)
         wanted = np.array([given[read(page)].sum() for page in range(graph.pages)])
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
@@ -47,8 +69,7 @@ def test_ranges_have_limited_links_and_pages_or_one_page() -> None:
 def test_room_that_is_too_small_is_refused(place: Path) -> None:
     make(place / "web.cocite", [Page("name:a", links=[]), *[Page(f"name:{n}", links=[]) for n in range(3)]])
     graph = Graph(place / "web.cocite")
-    given, found, starts = np.ones(4), np.zeros(4), np.empty(5, np.int64)
-    assert add_up(graph.into, 0, 4, given, found, starts, np.empty(0, np.uint32))
+    assert divided(graph.into, 0, 4, 0) is not None
     lying = graph.into._replace(degree=np.ones(4, np.uint32))
-    assert not add_up(lying, 0, 4, given, found, starts, np.empty(0, np.uint32))
-    assert not add_up(lying, 0, 4, given, found, starts, np.empty(4, np.uint32))
+    assert divided(lying, 0, 4, 0) is None
+    assert divided(lying, 0, 4, 4) is None

@@ -1,8 +1,8 @@
-"""Kernels of the global ranks: sums over links, straight from the encoded lists.
+"""Kernels of the global ranks: sums over links, block by block.
 
-Lists are decoded block by block. Each link says where the next begins, so decoding waits for itself: the two halves of
-a block are decoded in step, which takes half the time. Sums wait for memory, since a page's parents lie anywhere: their
-values are prefetched.
+Lists are decoded once, if memory allows. Each link says where the next begins, so decoding waits for itself: the two
+halves of a block are decoded in step, which takes half the time. Then links are divided: those to pages of the same
+block take 16 bits, and their values are in the fastest cache. The others lie anywhere: their values are prefetched.
 """
 
 from typing import NamedTuple
@@ -20,13 +20,13 @@ Vector = NDArray[np.float64]
 PREFETCH_LINKS = 64  # links between prefetching a value and using it
 
 
-class BlockScratch(NamedTuple):
-    """Scratch arrays for one block."""
+class BlockLinks(NamedTuple):
+    """The links of a block: the near ones of its page i are near[near_starts[i]:near_starts[i + 1]]."""
 
-    starts: NDArray[np.int64]
-    targets: NDArray[np.uint32]
-    inside: NDArray[np.uint32]
-    outside: Vector
+    near_starts: NDArray[np.uint32]
+    near: NDArray[np.uint16]  # pages of the block, counted from its first
+    far_starts: NDArray[np.uint32]
+    far: NDArray[np.uint32]  # other pages, and PREFETCH_LINKS more items
 
 
 class SurferSystem(NamedTuple):
@@ -145,55 +145,65 @@ def block_bounds(degree, links):
 
 
 @kernel
-def add_up(lists, first, last, given, result, starts, targets):
-    """Set result[page] to the sum of `given` over the page's links; returns whether the lists are valid."""
+def divide(lists, first, last, starts, targets, links):
+    """Decode the lists of pages [first, last) and divide their links; returns whether the lists are valid."""
     if not decode_block(lists, first, last, starts, targets):
         return False
-    total = starts[last - first]
+    near_starts, near, far_starts, far = links
+    m, n = np.int64(0), np.int64(0)
     for i in range(last - first):
-        together = 0.0
+        near_starts[i], far_starts[i] = m, n
         for k in range(starts[i], starts[i + 1]):
-            prefetch_item(given, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
-            together += given[targets[k]]
-        result[first + i] = together
+            page = np.int64(targets[k])
+            here = first <= page < last
+            near[m], far[n] = page - first, page
+            m, n = m + here, n + 1 - here
+    near_starts[last - first], far_starts[last - first] = m, n
+    far[n : n + PREFETCH_LINKS] = 0
     return True
 
 
+@inline
+def sum_far(links, i, given):
+    """The sum of `given` over the far links of a block's page."""
+    far, together = links.far, 0.0
+    for k in range(links.far_starts[i], links.far_starts[i + 1]):
+        prefetch_item(given, np.int64(far[k + PREFETCH_LINKS]))
+        together += given[far[k]]
+    return together
+
+
 @kernel
-def settle(lists, first, last, system, fresh, scratch, sweeps):
-    """Gauss-Seidel on a block; returns the sum of changes, or -1 if the lists are damaged.
+def add_up(links, first, given, result):
+    """Set result[page] to the sum of `given` over the links of each page of a block."""
+    near_starts, near = links.near_starts, links.near
+    for i in range(len(near_starts) - 1):
+        together = sum_far(links, i, given)
+        for k in range(near_starts[i], near_starts[i + 1]):
+            together += given[first + near[k]]
+        result[first + i] = together
+
+
+@kernel
+def settle(links, first, system, fresh, outside, sweeps):
+    """Gauss-Seidel on a block; returns the sum of changes.
 
     What comes from outside the block is added up once. Inside, several sweeps to and fro compute values anew, each from
     the newest others. `values` is written, `shared` only read: its new values go to `fresh`, so that blocks can be
     settled side by side with the same result.
     """
-    starts, targets, inside, outside = scratch
+    near_starts, near = links.near_starts, links.near
     flow, degree, jump, bias, values, shared = system
-    if not decode_block(lists, first, last, starts, targets):
-        return -1.0
-    count, total, m = last - first, starts[last - first], np.int64(0)
+    count, change = len(near_starts) - 1, 0.0
     for i in range(count):
-        together = jump * bias[first + i] if len(bias) else jump
-        begin, end = starts[i], starts[i + 1]
-        starts[i] = m
-        for k in range(begin, end):
-            prefetch_item(shared, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
-            page = np.int64(targets[k])
-            here = first <= page < last
-            inside[m] = page - first
-            m += here
-            value = shared[page]
-            together += 0.0 if here else value
-        outside[i] = together
+        outside[i] = sum_far(links, i, shared) + (jump * bias[first + i] if len(bias) else jump)
         fresh[i] = shared[first + i]
-    starts[count] = m
-    change = 0.0
     for sweep in range(sweeps):
         for j in range(count):
             i = count - 1 - j if sweep & 1 else j
             together = outside[i]
-            for k in range(starts[i], starts[i + 1]):
-                together += fresh[inside[k]]
+            for k in range(near_starts[i], near_starts[i + 1]):
+                together += fresh[near[k]]
             many = np.int64(degree[first + i])
             fresh[i] = together * flow / many if many else 0.0
             if sweep == sweeps - 1:

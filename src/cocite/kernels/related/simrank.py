@@ -18,12 +18,15 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.addresses.hashes import hash_long
-from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import prefetch, read_grown
-from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, new_table, number_of, slot_of
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.codec.link_codec import DAMAGED, next_target
+from cocite.kernels.codec.lists import PREFETCH_LISTS, bounds_of, is_inside, is_spent, most_links, prefetch, read_lists
+from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, new_table, number_of, slot_of, spread
+from cocite.kernels.instructions import prefetch_item
+from cocite.kernels.jit import kernel, lean_inline
 from cocite.kernels.related.samples import stored_sample
 
+CHUNK_LISTS = 256  # lists that are decoded together
+PREFETCH_LINKS = 16  # links between prefetching a slot of a table and using it
 MAX_PARENTS_READ = 16384  # of a page with more parents, the sample that the store keeps is used for all
 UNIT = 1.0 / (1 << 53)
 Degrees = NDArray[np.uint32]
@@ -48,7 +51,7 @@ class ValueShare(NamedTuple):
     origin: int
 
 
-@inline
+@lean_inline
 def draw(key):
     """(A number from 0 to 1, 1 excluded; the next key)."""
     key = key + uint64(0x9E3779B97F4A7C15)
@@ -57,21 +60,51 @@ def draw(key):
     return np.float64((mixed ^ (mixed >> uint64(31))) >> uint64(11)) * UNIT, key
 
 
-@inline
-def parents_of(parents, page, links):
-    """The parents of a page to draw from: (how many, or DAMAGED; the array that contains them)."""
-    start, stop = np.int64(0), np.int64(0)
-    if parents.lists.degree[page] > MAX_PARENTS_READ:
+class Cursor(NamedTuple):
+    """Where reading a page's parents goes on: up to the one needed, since most are drawn from long lists."""
+
+    position: int  # a bit
+    stop: int  # the bit after the list
+    target: int  # the parent at `index`
+    index: int
+
+
+@lean_inline
+def parents_of(parents, page):
+    """(The parents of a page to draw from, and where the sample that the store keeps of them begins, or -1)."""
+    degree = np.int64(parents.lists.degree[page])
+    if degree > MAX_PARENTS_READ:
         start, stop = stored_sample(parents, page)
-    if stop == start:
-        return read_grown(parents.lists, page, links)
-    if stop - start > len(links):
-        links = np.empty(stop - start, np.uint32)
-    for k in range(start, stop):
-        if parents.sample.parent[k] >= len(parents.fingerprints):
-            return np.int64(DAMAGED), links
-        links[k - start] = parents.sample.parent[k]
-    return stop - start, links
+        if stop > start:
+            return stop - start, start
+    return degree, np.int64(-1)
+
+
+@lean_inline
+def cursor_at_start(parents, page):
+    """A cursor before the first parent; one that ends at once if the list is damaged, or the budget spent."""
+    start, stop = bounds_of(parents.lists, page)
+    if not is_inside(parents.lists, start, stop) or is_spent(parents.lists, np.int64(1)):
+        stop = start
+    return Cursor(start, stop, page, np.int64(-1))
+
+
+@lean_inline
+def move_to(parents, page, sample, at, cursor):
+    """The cursor at the parent `at`, not before the current one; its target is DAMAGED if that can't be read."""
+    position, stop, target, index = cursor
+    lists, pages = parents.lists, uint64(len(parents.fingerprints))
+    if sample >= 0:
+        target = np.int64(parents.sample.parent[sample + at])
+        return Cursor(position, stop, target if uint64(target) < pages else np.int64(DAMAGED), at)
+    while index < at:
+        if position >= stop:
+            return Cursor(position, stop, np.int64(DAMAGED), at)
+        position, target = next_target(lists.words, lists.table, position, page, target)
+        if uint64(target) >= pages:
+            return Cursor(position, stop, np.int64(DAMAGED), at)
+        index += 1
+    return Cursor(position, stop, target, index)
 
 
 def room_above(degrees: Degrees, pages: Degrees, values: Values, root: float, least: float) -> int:
@@ -81,12 +114,7 @@ def room_above(degrees: Degrees, pages: Degrees, values: Values, root: float, le
     return int(room.sum())
 
 
-def room_below(degrees: Degrees, pages: Degrees, values: Values, least: float) -> int:
-    """The maximum number of pages that `descend` adds."""
-    return int(degrees[pages[values >= least]].sum(dtype=np.int64))
-
-
-@inline
+@lean_inline
 def add_value(reached, count, page, value, random, origin):
     """Add to the value of a page. Returns the number of pages. A new page beyond the room is ignored."""
     if count == len(reached.values) and number_of(reached.found.table, page) < 0:
@@ -100,78 +128,94 @@ def add_value(reached, count, page, value, random, origin):
     return count
 
 
-@inline
-def climb_one(parents, share, least, key, links, reached, count):
-    """ValueShare a value among the parents of a page: (pages reached so far, or DAMAGED; draws made; `links`)."""
-    degree, links = parents_of(parents, share.page, links)
-    if degree <= 0:
-        return count if degree == 0 else degree, np.int64(0), links
-    if share.value >= least * degree:  # all parents are followed
-        value, random = share.value / degree, share.random / degree
+@lean_inline
+def climb_one(parents, share, least, key, reached, count):
+    """Share a value among the parents of a page: (pages reached so far, or DAMAGED; draws made)."""
+    page, value, random, origin = share
+    degree, sample = parents_of(parents, page)
+    if degree == 0:
+        return count, np.int64(0)
+    if value >= least * degree:  # all parents are followed
+        cursor = cursor_at_start(parents, page)
         for k in range(degree):
-            count = add_value(reached, count, links[k], value, random, share.origin)
-        return count, np.int64(0), links
+            cursor = move_to(parents, page, sample, k, cursor)
+            if cursor.target < 0:
+                return np.int64(DAMAGED), np.int64(0)
+            count = add_value(reached, count, cursor.target, value / degree, random / degree, origin)
+        return count, np.int64(0)
     unit, key = draw(key)
-    draws = np.int64(share.value / least)
-    draws += np.int64(unit < share.value / least - draws)
+    draws = np.int64(value / least)
+    draws += np.int64(unit < value / least - draws)
+    if draws == 0:
+        return count, np.int64(1)
+    cursor = cursor_at_start(parents, page)
     for j in range(draws):  # one from each of as many equal parts
         unit, key = draw(key)
-        at = min(degree - 1, np.int64((j + unit) * degree / draws))
-        count = add_value(reached, count, links[at], least, least, share.origin)
-    return count, draws + 1, links
+        cursor = move_to(parents, page, sample, min(degree - 1, np.int64((j + unit) * degree / draws)), cursor)
+        if cursor.target < 0:
+            return np.int64(DAMAGED), np.int64(0)
+        count = add_value(reached, count, cursor.target, least, least, origin)
+    return count, draws + 1
 
 
 @kernel
 def climb(parents, seed, below, below_values, root, least, reached):
     """One step of a walk, to the parents of the pages `below`: (how many these are, draws made). `reached` is empty."""
     count, draws = np.int64(0), np.int64(0)
-    links = np.empty(1024, np.uint32)
     for i in range(len(below)):
         prefetch(parents.lists, below, i)
+        prefetch_item(parents.fingerprints, np.int64(below[min(i + PREFETCH_LISTS, len(below) - 1)]))
         page = np.int64(below[i])
         key = hash_long(parents.fingerprints[page], seed)
         share = ValueShare(page, below_values[i] * root, 0.0, np.int64(i))
-        count, made, links = climb_one(parents, share, least, key, links, reached, count)
+        count, made = climb_one(parents, share, least, key, reached, count)
         if count < 0:
             return count, draws
         draws += made
     return count, draws
 
 
-@inline
-def draw_parent(parents, page, key, links):
-    """A parent of a page, drawn: (the parent, -1 if it has none, less if DAMAGED; the next key; `links`)."""
-    degree, links = parents_of(parents, page, links)
-    if degree <= 0:
-        return degree - 1, key, links
+@lean_inline
+def draw_parent(parents, page, key):
+    """A parent of a page, drawn: (the parent, -1 if it has none, less if DAMAGED; the next key)."""
+    degree, sample = parents_of(parents, page)
+    if degree == 0:
+        return np.int64(-1), key
     unit, key = draw(key)
-    return np.int64(links[min(degree - 1, np.int64(unit * degree))]), key, links
+    at = min(degree - 1, np.int64(unit * degree))
+    target = move_to(parents, page, sample, at, cursor_at_start(parents, page)).target
+    return (target if target >= 0 else np.int64(-2)), key
 
 
-@inline
-def pair_from(parents, page, decay, rounds, key, links):
-    """The step, or 0, at which two walks from a page over different parents meet again; the next key; `links`."""
-    degree, links = parents_of(parents, page, links)
+@lean_inline
+def pair_from(parents, page, decay, rounds, key):
+    """The step, or 0, at which two walks from a page over different parents meet again, or DAMAGED; the next key."""
+    degree, sample = parents_of(parents, page)
     if degree < 2:
-        return min(degree, np.int64(0)), key, links
+        return np.int64(0), key
     unit, key = draw(key)
     first = min(degree - 1, np.int64(unit * degree))
     unit, key = draw(key)
     second = min(degree - 2, np.int64(unit * (degree - 1)))
     second += np.int64(second >= first)
-    a, b = np.int64(links[first]), np.int64(links[second])
+    cursor = move_to(parents, page, sample, min(first, second), cursor_at_start(parents, page))
+    a, b = cursor.target, move_to(parents, page, sample, max(first, second), cursor).target
+    if a < 0 or b < 0:
+        return np.int64(DAMAGED), key
+    if first > second:
+        a, b = b, a
     for steps in range(2, rounds + 1):
         unit, key = draw(key)
         if unit >= decay:
-            return np.int64(0), key, links
-        a, key, links = draw_parent(parents, a, key, links)
+            return np.int64(0), key
+        a, key = draw_parent(parents, a, key)
         if a >= 0:
-            b, key, links = draw_parent(parents, b, key, links)
+            b, key = draw_parent(parents, b, key)
         if a < 0 or b < 0:
-            return np.int64(DAMAGED) if min(a, b) < -1 else np.int64(0), key, links
+            return np.int64(DAMAGED) if min(a, b) < -1 else np.int64(0), key
         if a == b:
-            return np.int64(steps), key, links
-    return np.int64(0), key, links
+            return np.int64(steps), key
+    return np.int64(0), key
 
 
 @kernel
@@ -184,7 +228,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
     """
     degrees, fingerprints = parents.lists.degree, parents.fingerprints
     rounds, root = found.shape[1] - 1, np.sqrt(decay)
-    links, room = np.empty(1024, np.uint32), np.int64(2 * draws + 1024)
+    room = np.int64(2 * draws + 1024)
     tables = new_table(room, EMPTY), new_table(room, EMPTY)
     walkers, values, random = np.empty((2, 2, room), np.uint32), np.empty((2, 2, room)), np.empty((2, 2, room))
     origin = np.empty(room, np.int32)
@@ -208,7 +252,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
                     page = np.int64(walkers[half, now, k])
                     own = hash_long(fingerprints[page], key + uint64(2 * steps + half))
                     share = ValueShare(page, values[half, now, k] * root, random[half, now, k] * root, np.int64(k))
-                    count, _, links = climb_one(parents, share, least, own, links, reached, count)
+                    count, _ = climb_one(parents, share, least, own, reached, count)
                     if count < 0:
                         return np.int64(DAMAGED)
                 counts[half, after] = count
@@ -231,7 +275,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
                 unit, own = draw(own)
                 walks = np.int64(apart / least + unit)
                 for _ in range(walks):
-                    at, own, links = pair_from(parents, np.int64(page), decay, rounds - steps, own, links)
+                    at, own = pair_from(parents, np.int64(page), decay, rounds - steps, own)
                     if at < 0:
                         return np.int64(DAMAGED)
                     if at > 0:
@@ -249,22 +293,41 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
 
 
 @kernel
-def descend(out, in_degree, above, above_values, root, least, reached, count):
-    """Add to every child the mean value, of at least `least`, of its parents, times √C. Returns how many pages."""
-    links = np.empty(1024, np.uint32)
-    for i in range(len(above)):
-        prefetch(out, above, i)
-        if above_values[i] < least:
-            continue
-        degree, links = read_grown(out, np.int64(above[i]), links)
-        if degree < 0:
+def number_each(found, members, numbers):
+    """Add members to an empty set, and write the number of each. Returns how many there are."""
+    count = np.int64(0)
+    for i in range(len(members)):
+        at = add_member(found, count, members[i])
+        numbers[i] = at
+        count += at == count
+    return count
+
+
+@kernel
+def descend(out, above, given, found, sums, count):
+    """Add what the pages `above` give to the sum of each of their children. Returns how many pages, or DAMAGED.
+
+    Two lists are decoded in step, and a hash table of some MB is read where memory takes its time: both are ahead of
+    the sums.
+    """
+    starts, links = np.zeros(CHUNK_LISTS + 1, np.int64), np.empty(1024, np.uint32)
+    factor, mask = found.table[len(found.table) - 1], uint64(len(found.table) - 2)
+    for first in range(0, len(above), CHUNK_LISTS):
+        pages = above[first : first + CHUNK_LISTS]
+        for i in range(len(pages)):
+            starts[i + 1] = starts[i] + np.int64(out.degree[pages[i]])
+        total = starts[len(pages)]
+        if len(links) < total <= most_links(out):
+            links = np.empty(2 * total, np.uint32)
+        if read_lists(out, pages, starts[: len(pages) + 1], links) < 0:
             return np.int64(DAMAGED)
-        for k in range(degree):
-            if count == len(reached.values) and number_of(reached.found.table, links[k]) < 0:
-                return np.int64(DAMAGED)
-            at = add_member(reached.found, count, links[k])
-            if at == count:
-                reached.values[at] = 0.0
-                count += 1
-            reached.values[at] += root * above_values[i] / max(np.uint32(1), in_degree[links[k]])
+        for i in range(len(pages)):
+            share = given[first + i]
+            for k in range(starts[i], starts[i + 1]):
+                prefetch_item(found.table, np.int64(spread(links[min(k + PREFETCH_LINKS, total - 1)], factor) & mask))
+                if count == len(sums) and number_of(found.table, links[k]) < 0:
+                    return np.int64(DAMAGED)
+                at = add_member(found, count, links[k])
+                count += at == count
+                sums[at] += share
     return count

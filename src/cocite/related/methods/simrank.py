@@ -43,7 +43,6 @@ from cocite.web import Web
 
 MAX_PAGES = 20_000
 """All pairs of more pages would take over 10 GB."""
-NO_ORIGIN = np.zeros(0), np.zeros(0, np.int32)
 ERROR_PROBABILITY, STANDARD_ERRORS = 0.01, 2.58
 MIN_WEIGHT = 1e-3
 """Minimum weight of a page for which d is computed. With 3e-4 the overlap is the same, and time doubles."""
@@ -53,6 +52,8 @@ MIN_VALUE, MIN_SHARE = 1e-4, 1e-3
 """Values below both, the second as a share of the greatest probability, are not carried down."""
 MAX_LINKS = 120_000
 """Links followed down at the last step; at each step before, C times as many, since they contribute less."""
+ROUGH_BITS = 46
+"""Bits of a double that are left out to group values roughly: 64 groups from each power of two to the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +155,8 @@ class Walk:
             long = graph.in_degree[level.pages] > kernels.MAX_PARENTS_READ
             self.variation += made * least**2 * decay**steps
             self.variation += float((level.values[long] ** 2).sum()) * decay**steps / max(1, sampled)
-            level = Level(numbered.set.members[:count], values[:count], origin[:count])
+            order = np.argsort(numbered.set.members[:count])  # neighbours lie close to each other in memory
+            level = Level(numbered.set.members[order], values[order], origin[order])
             self.levels.append(level)
 
     def key(self, steps: int) -> np.uint64:
@@ -174,28 +176,31 @@ class Parting(NamedTuple):
 def parting(walk: Walk, levels: Sequence[Level]) -> Parting:
     """The probabilities that two walks from a page do not meet in the remaining rounds."""
     graph, decay, rounds = walk.graph, walk.params.decay, walk.params.rounds
-    pages, index = np.unique(np.concatenate([level.pages for level in levels]), return_inverse=True)
+    reached = np.concatenate([level.pages for level in levels])
+    numbered, index = Numbered(len(reached)), np.empty(len(reached), np.int64)
+    pages = numbered.set.members[: kernels.number_each(numbered.set, reached, index)]
     weight = np.bincount(index, np.concatenate([level.values for level in levels]), len(pages))
     heavy = np.flatnonzero(weight >= MIN_WEIGHT)
     met, variances = np.zeros((len(heavy), rounds + 1)), np.zeros(len(heavy))
     draws = max(1, walk.params.draws // DRAWS_PER_PARTING_DRAW)
     if kernels.meet_again(walk.parents, walk.key(0), pages[heavy], weight[heavy], decay, draws, met, variances):
         raise graph.damaged()
-    row, deviations = np.full(len(pages), -1), np.zeros(len(pages))
-    row[heavy], deviations[heavy] = np.arange(len(heavy)), np.sqrt(variances)
-    degree = graph.in_degree[pages].astype(np.float64)
+    row = np.full(len(pages), -1, np.int32)
+    row[heavy] = np.arange(len(heavy))
+    degree, deviations = graph.in_degree[pages].astype(np.float64), np.sqrt(variances)
     once = np.divide(decay, degree, out=np.zeros(len(pages)), where=degree > 0)
+    unknown = np.where((row < 0) & (degree > 0), decay - once, 0.0)
     found, certain_error, deviation = list[Values](), 0.0, 0.0
     ends = np.cumsum([len(level.pages) for level in levels])
     for steps, (level, which) in enumerate(zip(levels, np.split(index, ends[:-1]), strict=True), 1):
         if steps == rounds:
             found.append(np.ones(len(which)))
             continue
-        meeting, known = once[which], row[which] >= 0
-        meeting[known] = np.clip(met[row[which[known]], rounds - steps], meeting[known], decay)
-        light = level.values * np.where(~known & (degree[which] > 0), decay - meeting, 0.0)
-        certain_error += float(light.max(initial=0.0)) * decay ** (steps / 2)
-        deviation += float((level.values * deviations[which]).max(initial=0.0)) * decay ** (steps / 2)
+        meeting, known = once[which], np.flatnonzero(row[which] >= 0)
+        rows = row[which[known]]
+        meeting[known] = np.clip(met[rows, rounds - steps], meeting[known], decay)
+        certain_error += float((level.values * unknown[which]).max(initial=0.0)) * decay ** (steps / 2)
+        deviation += float((level.values[known] * deviations[rows]).max(initial=0.0)) * decay ** (steps / 2)
         found.append(1 - meeting)
     return Parting(found, certain_error, deviation)
 
@@ -248,29 +253,34 @@ def similar_pages(walk: Walk) -> WalkSimilarities:
         here, here_values = meeting[step - 1]
         least, room = _affordable(graph, pages, values, drop, int(MAX_LINKS * decay ** (step - 1)))
         certain_error += float(values[values < least].max(initial=0.0)) * decay ** (step / 2)
-        numbered, below = Numbered(room + len(here), here), np.empty(room + len(here))
-        below[: len(here)] = here_values
-        reached = kernels.Reached(numbered.set, below, *NO_ORIGIN)
-        root, before = sqrt(decay), numbered.count
-        count = kernels.descend(graph.out, graph.in_degree, pages, values, root, least, reached, before)
+        numbered, sums, carried = Numbered(room + len(here), here), np.zeros(room + len(here)), values >= least
+        found = numbered.set
+        count = kernels.descend(graph.out, pages[carried], values[carried], found, sums, numbered.count)
         if count < 0:
             raise graph.damaged()
-        pages, values = numbered.set.members[:count], below[:count]
+        pages = found.members[:count]
+        values = sums[:count] * (sqrt(decay) / np.maximum(1, graph.in_degree[pages]))
+        values[: len(here)] += here_values
         steps.append((pages, values))
     return WalkSimilarities(walk, steps[::-1], certain_error + _random_error(walk.variation, apart.deviation))
 
 
 def _affordable(graph: Graph, pages: Pages, values: Values, drop: float, max_links: int) -> tuple[float, int]:
     """The minimum value to carry down, and the number of links of such pages."""
-    room = int(kernels.room_below(graph.out_degree, pages, values, drop))
+    degrees = graph.out_degree[pages].astype(np.int64)
+    room = int(degrees[values >= drop].sum())
     if room <= max_links:
         return drop, room
-    order = np.argsort(-values, kind="stable")
-    links = np.cumsum(graph.out_degree[pages[order]], dtype=np.int64)
-    last = max(1, int(np.searchsorted(links, max_links)))  # the greatest is always carried down
+    # Only the greatest are sorted: those above a value with few bits that leaves too many links.
+    rough = values.view(np.int64) >> ROUGH_BITS
+    low = int(rough.min())
+    totals = np.bincount(rough - low, degrees)[::-1].cumsum()
+    some = np.flatnonzero(rough - low >= len(totals) - 1 - np.searchsorted(totals, max_links))
+    order = some[np.argsort(-values[some], kind="stable")]
+    last = max(1, int(np.searchsorted(np.cumsum(degrees[order]), max_links)))  # the greatest is always carried down
     if last < len(order):
         drop = max(drop, float(np.nextafter(values[order[last]], np.inf)))
-    room = int(kernels.room_below(graph.out_degree, pages, values, drop))
+    room = int(degrees[values >= drop].sum())
     if room > len(graph.links):
         raise graph.damaged()
     return drop, room

@@ -9,7 +9,8 @@ round, and halves the rounds on webs: see docs/decisions.
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import log
-from typing import TypeVar
+from threading import Lock
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from cocite.kernels import ranks as kernels
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.interpreted import Threads
 from cocite.related.ranks import Iteration, Ranked
+from cocite.system import machine_bytes
 
 BLOCK_LINKS = 1 << 16
 """Links and pages of a block: decoded, at 4 bytes per link, they fit a core's own cache."""
@@ -30,7 +32,9 @@ MIXED_ROUNDS = 2
 """Rounds that mixing remembers: three save no more rounds on the standard graph."""
 LANES = 8
 SWEEPS = 3
-"""Sweeps inside a block, which cost little once it is decoded."""
+"""Sweeps inside a block, which cost little: its values are in the fastest cache."""
+KEPT_PART = 8
+"""Decoded links of one direction take at most one part in 8 of the machine's memory: 4 bytes a link, and 8 a page."""
 Output = TypeVar("Output")
 Vector = NDArray[np.float64]
 
@@ -48,6 +52,15 @@ def equal_values(graph: Graph) -> Vector:
     """1 for every page that is not gone."""
     there = pages_there(graph)
     return there.astype(np.float64) if len(there) else np.ones(graph.pages)
+
+
+class BlockScratch(NamedTuple):
+    """Scratch arrays for one block."""
+
+    starts: NDArray[np.int64]
+    targets: NDArray[np.uint32]
+    links: kernels.BlockLinks
+    outside: Vector
 
 
 class RankWorkers(Threads):
@@ -75,7 +88,7 @@ class RankWorkers(Threads):
 
 
 class Blocks:
-    """One direction of the links, divided into blocks."""
+    """One direction of the links, divided into blocks. Each is decoded once and kept, as long as there is room."""
 
     def __init__(self, workers: RankWorkers, lists: Lists) -> None:
         self.workers, self.lists, longest = workers, lists, int(lists.degree.max(initial=0))
@@ -83,30 +96,52 @@ class Blocks:
             raise workers.graph.damaged()  # checked before memory is allocated for it
         self.bounds: list[int] = kernels.block_bounds(lists.degree, BLOCK_LINKS).tolist()
         self.longest, self.pages = max(BLOCK_LINKS, longest) + 1, int(np.diff(self.bounds).max(initial=0))
+        self.kept: list[kernels.BlockLinks | None] = [None] * len(self)
+        self.room, self.lock = machine_bytes() // KEPT_PART, Lock()
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
-    def scratch(self) -> kernels.BlockScratch:
+    def ends(self, block: int) -> tuple[int, int]:
+        """The first page of a block, and the one after its last."""
+        return self.bounds[block], self.bounds[block + 1]
+
+    def scratch(self) -> BlockScratch:
         """Scratch arrays of one thread."""
-        targets, inside = np.empty((2, self.longest), np.uint32)
-        return kernels.BlockScratch(np.empty(self.pages + 1, np.int64), targets, inside, np.empty(self.pages))
+        starts, outside, bounds = np.empty(self.pages + 1, np.int64), np.empty(self.pages), (self.pages + 1, np.uint32)
+        targets, far = np.empty(self.longest, np.uint32), np.empty(self.longest + kernels.PREFETCH_LINKS, np.uint32)
+        links = kernels.BlockLinks(np.empty(*bounds), np.empty(self.longest, np.uint16), np.empty(*bounds), far)
+        return BlockScratch(starts, targets, links, outside)
+
+    def links(self, block: int, scratch: BlockScratch) -> kernels.BlockLinks:
+        """The links of a block; unless they are kept, in the scratch arrays."""
+        if (kept := self.kept[block]) is not None:
+            return kept
+        (first, last), room = self.ends(block), scratch.links
+        if not kernels.divide(self.lists, first, last, scratch.starts, scratch.targets, room):
+            raise self.workers.graph.damaged()
+        count = last - first + 1
+        near, far = int(room.near_starts[count - 1]), int(room.far_starts[count - 1]) + kernels.PREFETCH_LINKS
+        found = kernels.BlockLinks(room.near_starts[:count], room.near[:near], room.far_starts[:count], room.far[:far])
+        size = sum(each.nbytes for each in found)
+        with self.lock:
+            is_kept = size <= self.room
+            self.room -= is_kept * size
+        if is_kept:
+            found = self.kept[block] = kernels.BlockLinks._make(each.copy() for each in found)
+        return found
 
     def add_up(self, given: Vector, result: Vector, progress: Callable[[int], None] = lambda _: None) -> None:
         """Set result[page] to the sum of `given` over the page's links."""
-        bounds, workers = self.bounds, self.workers
 
-        def work(some: Sequence[int]) -> bool:
-            starts, targets, *_ = self.scratch()
-            return all(
-                kernels.add_up(self.lists, bounds[block], bounds[block + 1], given, result, starts, targets)
-                for block in some
-            )
+        def work(blocks: Sequence[int]) -> None:
+            scratch = self.scratch()
+            for block in blocks:
+                kernels.add_up(self.links(block, scratch), self.bounds[block], given, result)
 
-        parts = np.array_split(np.arange(len(self)), max(1, min(len(self), 4 * workers.threads)))
-        if not all(workers.map(work, [part.tolist() for part in parts])):
-            raise workers.graph.damaged()
-        progress(len(workers.graph.links))
+        parts = np.array_split(np.arange(len(self)), max(1, min(len(self), 4 * self.workers.threads)))
+        list(self.workers.map(work, [part.tolist() for part in parts]))
+        progress(len(self.workers.graph.links))
 
 
 class Mixing:
@@ -206,27 +241,23 @@ class Surfer:
         changes, graph = np.zeros(len(self.blocks)), self.workers.graph
         for step in range(self.steps):
             list(self.workers.map(partial(self._settle, step, changes), range(len(self.scratch))))
-            if changes.min() < 0:
-                raise graph.damaged()
-            for lane in range(LANES):
-                first, last = self._ends(lane, step)
+            for lane, block in self._lanes(step):
+                first, last = self.blocks.ends(block)
                 self.shared[first:last] = self.lanes[lane, : last - first]
             read(len(graph.links) // self.steps)
         return float(changes.sum())
 
     def _settle(self, step: int, changes: Vector, worker: int) -> None:
         """One worker's lanes of a step."""
-        for lane in range(worker, LANES, len(self.scratch)):
-            ends = self._ends(lane, step)
-            if ends[0] < ends[1]:
-                fresh, scratch = self.lanes[lane], self.scratch[worker]
-                change = kernels.settle(self.blocks.lists, *ends, self.system, fresh, scratch, SWEEPS)
-                changes[lane * self.steps + step] = change
+        scratch = self.scratch[worker]
+        for lane, block in self._lanes(step)[worker :: len(self.scratch)]:
+            links, first = self.blocks.links(block, scratch), self.blocks.bounds[block]
+            changes[block] = kernels.settle(links, first, self.system, self.lanes[lane], scratch.outside, SWEEPS)
 
-    def _ends(self, lane: int, step: int) -> tuple[int, int]:
-        """The pages of a lane's block; none if the lane has ended."""
-        block = lane * self.steps + step
-        return (self.blocks.bounds[block], self.blocks.bounds[block + 1]) if block < len(self.blocks) else (0, 0)
+    def _lanes(self, step: int) -> list[tuple[int, int]]:
+        """The lanes that have a block at a step, and the block of each."""
+        blocks = range(step, len(self.blocks), self.steps)
+        return list(enumerate(blocks))
 
     def _step(self, read: Callable[[int], None]) -> tuple[Vector, float]:
         """A step of the plain iteration, scaled to a mean of 1, and what it changed as a part of the total."""
