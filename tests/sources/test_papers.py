@@ -122,6 +122,23 @@ def test_latex(tmp_path: Path, value: str, plain: str) -> None:
     assert read(path)[0]["title"] == plain
 
 
+def test_items_of_one_name_in_a_collection_many_times_take_linear_time(tmp_path: Path) -> None:
+    head = RDF[: RDF.index(">", RDF.index("<rdf:RDF")) + 1]
+
+    @without_collection
+    def cost(count: int) -> float:
+        part = '<dcterms:hasPart rdf:resource="http://a.example/"/>' * count
+        item = '<bib:Article rdf:about="http://a.example/"><dc:title>T</dc:title></bib:Article>' * count
+        path = tmp_path / "library.rdf"
+        path.write_text(f"{head}<z:Collection><dc:title>C</dc:title>{part}</z:Collection>{item}</rdf:RDF>")
+        began = time.process_time()
+        assert len(read(path)) == count + 1
+        return time.process_time() - began
+
+    cost(10)
+    assert cost(4000) < 9 * cost(1000) + 0.2
+
+
 @pytest.mark.parametrize("piece", ["{", "}", '"', "\\", ",a=", "@a{", "\n@a{b,", " ", "#", "\\'{", "a=b#"])
 def test_bibtex_takes_linear_time(tmp_path: Path, piece: str) -> None:
     @without_collection

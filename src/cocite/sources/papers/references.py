@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import MAX_TEXT, GroupedLinks, shortened
+from cocite.sources.collections.link_list import MAX_GROUPS_PER_LINK, MAX_TEXT, GroupedLinks, shortened
 from cocite.sources.compressed import head, open_lines
 from cocite.sources.json_items import as_object, as_text, json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
@@ -228,7 +228,7 @@ class _RdfReader:
         self.name = name
         self.items: list[tuple[str, Reference]] = []  # since the last chunk, by their keys
         self.count = 0
-        self.collections: dict[str, list[str]] = {}  # the names of an item's collections, by its key
+        self.collections: dict[str, list[str]] = {}  # the names of an item's first collections, by its key
         self.open: list[str] = []
         self.key = ""
         self.fields: dict[str, list[str]] = {}
@@ -276,7 +276,9 @@ class _RdfReader:
         title = first.get(f"{_DC} title", "")
         if tag.endswith("Collection"):
             for there in fields.get(f"{_TERMS} hasPart@", ()):
-                self.collections.setdefault(there, []).append(title)
+                names = self.collections.setdefault(there, [])
+                if len(names) < MAX_GROUPS_PER_LINK and title not in names:
+                    names.append(title)
         elif title and not tag.endswith(("Attachment", "Memo", "Journal")):
             identifiers = [*fields.get(f"{_DC} identifier", ()), key]
             doi = next((each for each in identifiers if _DOI.match(each)), "")
