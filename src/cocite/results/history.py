@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.related.evidence import BecauseRead, Evidence, MergedDuplicates
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.results.known import find_page, find_pages
+from cocite.text import count
 from cocite.web import Web
 
 MAX_HISTORY_PAGES = 1000
@@ -51,10 +51,9 @@ NO_HISTORY = History()
 def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str = "site") -> History:
     """Find the pages of a history, or their nearest known shorter addresses; raises UnknownPage if none is known.
 
-    Weights of one page are added up.
+    Weights of one page are added up. Of more than `MAX_HISTORY_PAGES`, those that count most are used: a browser keeps
+    tens of thousands. Of those that count the same, the last ones.
     """
-    if len(entries) > MAX_HISTORY_PAGES:
-        raise BadParameter(f"the history has more than {MAX_HISTORY_PAGES:,} pages: give the latest")
     weights, texts, unknown, notes = dict[int, float](), dict[int, str](), list[str](), list[str]()
     pages = find_pages(graph, [address for address, _ in entries], chop)
     for (address, weight), found in zip(entries, pages, strict=True):
@@ -66,11 +65,15 @@ def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str =
             notes += [found.note] if found.note else []
     if entries and not weights:
         find_page(graph, entries[0][0], chop)  # raises UnknownPage with suggestions
-    order = tuple(sorted(weights, key=lambda page: -weights[page]))
+    latest_first = reversed(weights) if len(weights) > MAX_HISTORY_PAGES else weights
+    order = tuple(sorted(latest_first, key=lambda page: -weights[page]))[:MAX_HISTORY_PAGES]
     values, names = tuple(map(weights.__getitem__, order)), tuple(map(texts.__getitem__, order))
     note = notes[0] if notes else ""
     if len(notes) > 1:
         note = f"Shorter addresses are used for {len(notes):,} pages that aren't in this store, e.g. {note}"
+    if dropped := len(weights) - len(order):
+        most = f"The {MAX_HISTORY_PAGES:,} pages of the history that count most are used, not {count(dropped, 'other')}"
+        note = ". ".join(filter(None, (most, note)))
     return History(order, values, names, tuple(unknown), note)
 
 

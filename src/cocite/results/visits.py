@@ -119,9 +119,14 @@ def read_history(path: Path) -> list[Visit]:
     - a table with a header, by tabs or commas, and JSON records, one per line: see VISIT_FIELDS
     - bookmarks, and every other source of pages with addresses of their own, such as a browser's history
     """
+    from cocite.sources.collections.browser_history import SQLITE
+
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+            content = file.read(len(SQLITE))
+            if content == SQLITE:  # however large: nobody can cut a part out of it
+                return _from_source(path)
+            content += file.read(MAX_FILE_BYTES + 1 - len(content))
     except OSError as error:
         raise BadParameter(f"cannot read the history {path} ({error}): give a file of address<TAB>weight") from error
     if len(content) > MAX_FILE_BYTES:
