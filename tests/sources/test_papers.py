@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from pathlib import Path
@@ -112,6 +113,15 @@ def test_damaged_libraries(tmp_path: Path) -> None:
         read(tmp_path / "bomb.rdf")
 
 
+def test_bibtex_that_begins_with_a_text_and_has_notes_on_authors(tmp_path: Path) -> None:
+    path = tmp_path / "x.bib"
+    path.write_text("Made by hand.\n\n@article{a, title = {A}, author+an = {1=me}, doi = {10.1000/a}}\n")
+    page, _ = [
+        row for batch in open_source(str(path), ReadReport(), kind="references").records() for row in batch.to_pylist()
+    ]
+    assert (page["url"], page["title"]) == (A, "A")
+
+
 @pytest.mark.parametrize(
     ("value", "plain"),
     [(r"{\'e}t{\'e} \& na{\"\i}ve", "été & naïve"), (r"Stra{\ss}e {\o} \c{c}", "Straße ø ç"), (r"\emph{A} {B}", "A B")],
@@ -164,13 +174,14 @@ def work(number: int, cites: list[int]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["works.jsonl", "works.parquet", "works.json"])
+@pytest.mark.parametrize("form", ["works.jsonl", "works.parquet", "works.json", "works.json.gz"])
 def test_openalex(tmp_path: Path, form: str) -> None:
     works, path = [work(1, [2, 3, 1]), work(2, [])], tmp_path / form
     if form == "works.jsonl":
         path.write_text("".join(json.dumps(each) + "\n" for each in works) + '{"id": "x"}\n{cut', "utf-8")
-    elif form == "works.json":
-        path.write_text(json.dumps({"meta": {"count": 2}, "results": works}))
+    elif form.startswith("works.json"):
+        content = b"\xef\xbb\xbf" + json.dumps({"meta": {"count": 2}, "results": works}).encode()
+        path.write_bytes(gzip.compress(content) if form.endswith(".gz") else content)
     else:
         rows = [{**each, "abstract_inverted_index": json.dumps(each["abstract_inverted_index"])} for each in works]
         pq.write_table(pa.Table.from_pylist(rows), path)

@@ -31,7 +31,7 @@ _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _DC, _TERMS = "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"
 _CSL_NAME = re.compile(rb'"(?:issued|DOI|container-title|author)"')
 _BIBTEX = re.compile(rb"^[ \t]*@[ \t]*[a-zA-Z]+[ \t]*[{(][^\n]*(?:,|$)", re.MULTILINE)
-_BIB_FIELD = re.compile(r"\s*,?\s*([A-Za-z][\w:-]*+)\s*=\s*")
+_BIB_FIELD = re.compile(r"\s*,?\s*([A-Za-z][\w:+-]*+)\s*=\s*")  # biblatex has author+an for notes on authors
 _BIB_PLAIN = re.compile(r"\s*([\w.-]*+)")
 _BIB_MARK = re.compile(r"\\.|[{}]", re.DOTALL)
 _BIB_QUOTED_MARK = re.compile(r"\\.|[{}\"]", re.DOTALL)
@@ -71,8 +71,12 @@ def _format(start: bytes) -> str | None:
 def read_references(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the page of every reference, and that of the library."""
     readers = {"csl": _from_csl, "rdf": _from_rdf, "bibtex": _from_bibtex}
-    if (kind := _format(head(path))) is None:
-        raise BadSource(f"{path.name} is neither Zotero RDF, CSL-JSON nor BibTeX: export it again, or use --kind")
+    start = head(path)
+    kind = _format(start) or ("bibtex" if _BIBTEX.search(start) else None)  # BibTeX may begin with any text
+    if kind is None:
+        raise BadSource(
+            f"{path.name} is neither Zotero RDF, CSL-JSON nor BibTeX: export it again in one of these forms"
+        )
     library = GroupedLinks.of_file(path, report, options.base)
     for number, work in enumerate(readers[kind](path, report)):
         if number >= MAX_REFERENCES:
