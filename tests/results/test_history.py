@@ -52,7 +52,12 @@ def test_of_a_long_history_the_pages_that_count_most_are_used(web: Web, monkeypa
     found = find_history(graph, read)
     assert found.pages == (graph.find("other1.example"), graph.find("q.example")), "the latest of those that are equal"
     assert found.note == "The 2 pages of the history that count most are used, not 1 other"
+    assert found.others == (graph.find("other0.example"),)
     assert not find_history(graph, read[:2]).note
+    with pytest.raises(BadParameter, match="No page of the history counts"):
+        find_history(graph, [("q.example", 0.0)])
+    with pytest.raises(UnknownPage, match=r"no\.example"):
+        find_history(graph, [("q.example", 0.0), ("no.example", 1.0)])
 
 
 def scores(web: Web, name: str, *urls: str, **history: Any) -> dict[str, float]:

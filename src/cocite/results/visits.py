@@ -46,7 +46,7 @@ class Visit(NamedTuple):
 
 
 def weights_of(visits: Sequence[Visit], half_life: float = 0.0, decay: float = 1.0) -> list[tuple[str, float]]:
-    """What each visit counts, the oldest first. A half-life of 0 days means that dates don't count."""
+    """What each visit counts, the oldest first; perhaps nothing. A half-life of 0 days means that dates don't count."""
     visits = sorted(visits, key=lambda each: each.date or 0.0) if all(each.date for each in visits) else visits
     latest = max((each.date for each in visits if each.date is not None), default=0.0)
     weighed = []
@@ -57,7 +57,7 @@ def weights_of(visits: Sequence[Visit], half_life: float = 0.0, decay: float = 1
         if each.date is not None and half_life:
             weight *= 0.5 ** ((latest - each.date) / DAY_SECONDS / half_life)
         weighed.append((each.url, weight))
-    return [pair for pair in weighed[::-1] if pair[1] > 0]
+    return weighed[::-1]
 
 
 def visit_of(given: Mapping[str, Any], where: str) -> Visit:
