@@ -101,7 +101,7 @@ def visits(data: bytes) -> None:
         path.write_bytes(data)
         found = read_history(path)
         assert found and all(each.url and each.weight > 0 for each in found), "a visit without address or weight"
-        assert all(isfinite(weight) and weight > 0 for _, weight in weights_of(found, 30.0, 0.5)), "no weight"
+        assert all(isfinite(weight) and weight >= 0 for _, weight in weights_of(found, 30.0, 0.5)), "no weight"
 
 
 def hints(data: bytes) -> None:

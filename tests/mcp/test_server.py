@@ -282,6 +282,16 @@ def test_an_answer_stays_within_its_budget(budget: int) -> None:
         assert not any(each.snippet for each in made.pages)
 
 
+@pytest.mark.parametrize("budget", [100, 300, 500])
+def test_groups_and_keywords_stay_within_the_budget(sample: Server[Any], budget: int) -> None:
+    result = call(sample, "recommend", {"urls": ["bmw.com", "lufthansa.com", "nytimes.com"], "max_tokens": budget})
+    found = result.structured_content or {}
+    assert tokens(text(result)) <= budget or not (found["groups"] or found["keywords"] or found["leading_to"])
+    ranks = {rank for group in found["groups"] for rank in group["ranks"]}
+    assert ranks <= {*range(1, len(found["pages"]) + 1)}
+    assert len(found["pages"]) < 10
+
+
 def test_ten_results_with_reasons_take_at_most_1200_tokens(sample: Server[Any]) -> None:
     for tool, arguments in {
         "related_pages": {"urls": ["nytimes.com"]},

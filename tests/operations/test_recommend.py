@@ -64,6 +64,15 @@ def test_pages_are_those_of_the_weighted_history(web: Store) -> None:
     assert sorted(answer.rank for _, some in found.groups for answer in some) == [answer.rank for answer in found]
 
 
+@pytest.mark.parametrize("given", [{"decay": 0.0}, {"half_life": 1.0}, {}])
+def test_pages_that_were_read_are_no_results_even_if_they_count_nothing(web: Store, given: dict[str, float]) -> None:
+    birds = [page(name) for name in TOPICS["birds"][:3]]
+    visits = [Visit(url, date=date * 86_400.0, dwell=dwell)
+              for url, date, dwell in zip(birds, (1, 5000, 5001), (30.0, 0.0, 30.0), strict=True)]  # fmt: skip
+    found = urls(web.recommend(visits, method="cocitation", k=50, **given))
+    assert found and not {*birds} & {*found}
+
+
 def test_recency_dwell_and_decay(web: Store) -> None:
     def first(*visits: Visit, **options: Any) -> str:
         return str(web.recommend(visits, method="cocitation", **options)[0].url)

@@ -42,8 +42,22 @@ def test_pages_named_twice_and_unknown_ones(web: Web) -> None:
     assert found.unknown == ("no.example", "?")
     with pytest.raises(UnknownPage):
         find_history(graph, [("no.example", 1.0), ("neither.example", 1.0)])
-    with pytest.raises(BadParameter, match="more than 1,000 pages"):
-        find_history(graph, [("q.example", 1.0)] * 1001)
+
+
+def test_of_a_long_history_the_pages_that_count_most_are_used(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = web.graph
+    assert find_history(graph, [("q.example", 1.0)] * 5000).weights == (5000.0,)
+    monkeypatch.setattr("cocite.results.history.MAX_HISTORY_PAGES", 2)
+    read = [("other0.example", 1.0), ("other1.example", 3.0), ("q.example", 1.0)]
+    found = find_history(graph, read)
+    assert found.pages == (graph.find("other1.example"), graph.find("q.example")), "the latest of those that are equal"
+    assert found.note == "The 2 pages of the history that count most are used, not 1 other"
+    assert found.others == (graph.find("other0.example"),)
+    assert not find_history(graph, read[:2]).note
+    with pytest.raises(BadParameter, match="No page of the history counts"):
+        find_history(graph, [("q.example", 0.0)])
+    with pytest.raises(UnknownPage, match=r"no\.example"):
+        find_history(graph, [("q.example", 0.0), ("no.example", 1.0)])
 
 
 def scores(web: Web, name: str, *urls: str, **history: Any) -> dict[str, float]:

@@ -105,5 +105,5 @@ def test_what_visits_count(visits: list[Visit], half_life: float, decay: float) 
         read = 1.0 if visit.dwell is None else 2 * visit.dwell / (visit.dwell + 30)
         days = 0.0 if visit.date is None or not half_life else (max(dated) - visit.date) / DAY_SECONDS / half_life
         weight = visit.weight * read * 2**-days * (decay ** (len(ordered) - 1 - at))
-        expected += [(visit.url, pytest.approx(weight))] if weight > 0 else []
+        expected += [(visit.url, pytest.approx(weight))]
     assert weights_of(visits, half_life, decay) == expected

@@ -81,6 +81,21 @@ def test_sphinx(installed: Path, tmp_path: Path) -> None:
     assert "data-cocite-related" not in (tmp_path / "out" / "genindex.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("builder", ["epub", "json"])
+def test_sphinx_leaves_other_forms_of_html_as_they_are(installed: Path, tmp_path: Path, builder: str) -> None:
+    """A page of an EPUB has to be XML, which has no attributes without values; JSON isn't a page."""
+    pytest.importorskip("sphinx", reason="sphinx is not installed: it is in the group dev")
+    (tmp_path / "index.rst").write_text("The manual\n==========\n\nA text.\n")
+    settings = 'project = "Manual"\nextensions = ["cocite.generators.sphinx"]\nversion = copyright = "1"\n'
+    (tmp_path / "conf.py").write_text(f'{settings}html_baseurl = "https://manual.example/"\n')
+    said = generate(installed, tmp_path, "sphinx", "-b", builder, "-q", ".", "out", "-d", "trees")
+    assert "cocite" not in said
+    pages = [page.read_text("utf-8") for page in (tmp_path / "out").glob("index.*htm*")] + [
+        page.read_text("utf-8") for page in (tmp_path / "out").glob("index.fjson")
+    ]
+    assert pages and not any("cocite" in page for page in pages)
+
+
 def test_what_goes_wrong_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = logging.getLogger("a generator")
     fill(tmp_path, "", "site_url", log)

@@ -112,6 +112,28 @@ def test_a_browser_that_runs_is_not_disturbed(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["places.sqlite"]
 
 
+def test_a_browser_that_merges_its_changes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes move from the log to the database after that was copied, and before the log is."""
+    path = database(tmp_path / "places.sqlite", "firefox")
+    add = "INSERT INTO moz_places (url, title, visit_count) VALUES (?, ?, 1)"
+    with closing(sqlite3.connect(path, isolation_level=None)) as browser:
+        browser.executescript("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")
+        browser.executemany(add, [(f"https://merged.example/{number}", "M") for number in range(2000)])
+        looked, is_file = list[Path](), Path.is_file
+
+        def look_late(file: Path) -> bool:
+            if file.name.endswith("-wal") and not looked:
+                looked.append(file)
+                browser.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                browser.execute(add, ("https://later.example/", "L"))
+            return is_file(file)
+
+        monkeypatch.setattr(Path, "is_file", look_late)
+        found = [page["url"] for page in read(path)]
+    assert found[-2:] == ["https://merged.example/1999", "https://later.example/"]
+    assert looked
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import io
 import json
+import time
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,6 +19,7 @@ from cocite.sources.records import Page, ReadReport
 from cocite.sources.wikis import mediawiki
 from cocite.sources.wikis.mediawiki import ReadOptions, WikiSite, prefix_of, read_mediawiki
 from tests.cli.conftest import run
+from tests.sources.timing import without_collection
 
 BASE = "https://w.example/wiki/"
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
@@ -211,6 +213,21 @@ def test_depth_tags_and_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     pages = read(tmp_path, dump(page("Long", "x" * (2 << 20)), page("B")), report)
     assert [each.title for each in pages] == ["B"]
     assert dict(report.skipped) == {"page longer than 1 MiB": 1}
+
+
+def test_thousands_of_namespaces_take_linear_time(tmp_path: Path) -> None:
+    @without_collection
+    def cost(count: int) -> float:
+        names = "".join(f'<namespace key="6">Picture {number}</namespace>' for number in range(count))
+        content = dump(
+            page("A", "[[Picture 1:x]] [[b:c]]" * count), head=HEAD.replace("<namespaces>", f"<namespaces>{names}")
+        )
+        began = time.process_time()
+        read(tmp_path, content)
+        return time.process_time() - began
+
+    cost(10)
+    assert cost(4000) < 9 * cost(1000) + 0.1
 
 
 def test_compressed_dumps(tmp_path: Path) -> None:

@@ -99,6 +99,9 @@ def test_logseq(tmp_path: Path) -> None:
 
 def test_properties() -> None:
     assert properties("---\naliases: one\nTags:\n- a\n- b\ntitle: x\n---\n") == {"alias": ["one"], "tag": ["a", "b"]}
+    assert properties("---\naliases:\n  - \"one, two\"\n  - three\ntags: [a, b]\n---\n") == {
+        "alias": ["one, two", "three"], "tag": ["a", "b"]
+    }  # fmt: skip
     assert properties("text\naliases: no\n") == {}
 
 

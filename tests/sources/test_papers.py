@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from pathlib import Path
@@ -112,6 +113,15 @@ def test_damaged_libraries(tmp_path: Path) -> None:
         read(tmp_path / "bomb.rdf")
 
 
+def test_bibtex_that_begins_with_a_text_and_has_notes_on_authors(tmp_path: Path) -> None:
+    path = tmp_path / "x.bib"
+    path.write_text("Made by hand.\n\n@article{a, title = {A}, author+an = {1=me}, doi = {10.1000/a}}\n")
+    page, _ = [
+        row for batch in open_source(str(path), ReadReport(), kind="references").records() for row in batch.to_pylist()
+    ]
+    assert (page["url"], page["title"]) == (A, "A")
+
+
 @pytest.mark.parametrize(
     ("value", "plain"),
     [(r"{\'e}t{\'e} \& na{\"\i}ve", "été & naïve"), (r"Stra{\ss}e {\o} \c{c}", "Straße ø ç"), (r"\emph{A} {B}", "A B")],
@@ -120,6 +130,23 @@ def test_latex(tmp_path: Path, value: str, plain: str) -> None:
     path = tmp_path / "x.bib"
     path.write_text(f"@misc{{x, title = {{{value}}}, url = {{https://a.example/}}}}\n")
     assert read(path)[0]["title"] == plain
+
+
+def test_items_of_one_name_in_a_collection_many_times_take_linear_time(tmp_path: Path) -> None:
+    head = RDF[: RDF.index(">", RDF.index("<rdf:RDF")) + 1]
+
+    @without_collection
+    def cost(count: int) -> float:
+        part = '<dcterms:hasPart rdf:resource="http://a.example/"/>' * count
+        item = '<bib:Article rdf:about="http://a.example/"><dc:title>T</dc:title></bib:Article>' * count
+        path = tmp_path / "library.rdf"
+        path.write_text(f"{head}<z:Collection><dc:title>C</dc:title>{part}</z:Collection>{item}</rdf:RDF>")
+        began = time.process_time()
+        assert len(read(path)) == count + 1
+        return time.process_time() - began
+
+    cost(10)
+    assert cost(4000) < 9 * cost(1000) + 0.2
 
 
 @pytest.mark.parametrize("piece", ["{", "}", '"', "\\", ",a=", "@a{", "\n@a{b,", " ", "#", "\\'{", "a=b#"])
@@ -147,13 +174,14 @@ def work(number: int, cites: list[int]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["works.jsonl", "works.parquet", "works.json"])
+@pytest.mark.parametrize("form", ["works.jsonl", "works.parquet", "works.json", "works.json.gz"])
 def test_openalex(tmp_path: Path, form: str) -> None:
     works, path = [work(1, [2, 3, 1]), work(2, [])], tmp_path / form
     if form == "works.jsonl":
         path.write_text("".join(json.dumps(each) + "\n" for each in works) + '{"id": "x"}\n{cut', "utf-8")
-    elif form == "works.json":
-        path.write_text(json.dumps({"meta": {"count": 2}, "results": works}))
+    elif form.startswith("works.json"):
+        content = b"\xef\xbb\xbf" + json.dumps({"meta": {"count": 2}, "results": works}).encode()
+        path.write_bytes(gzip.compress(content) if form.endswith(".gz") else content)
     else:
         rows = [{**each, "abstract_inverted_index": json.dumps(each["abstract_inverted_index"])} for each in works]
         pq.write_table(pa.Table.from_pylist(rows), path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -13,11 +13,9 @@ from cocite.sources.wikis.wikitext import WikiText, parse
 from tests.graph.webs import examples
 from tests.sources.timing import without_collection
 
-MEDIA = re.compile("File:")
-
 
 def read(text: str) -> WikiText:
-    return parse(text, silent=MEDIA)
+    return parse(text, silent=lambda title: title.startswith("File:"))
 
 
 def targets(text: str) -> list[str]:
@@ -168,6 +166,19 @@ def test_time_grows_with_the_text(piece: str) -> None:
     """Four times the text takes four times as long; sixteen times would be quadratic."""
     once = min(seconds(piece * 20_000) for _ in range(2))
     assert min(seconds(piece * 80_000) for _ in range(2)) < 9 * once + 0.1
+
+
+@pytest.mark.parametrize("piece", ["[[a|", "[[", "[[File:a|", "[[{{b}}|"])
+def test_links_inside_each_other_take_time_and_memory_by_the_text(piece: str) -> None:
+    """An article of a megabyte once took fifty gigabytes."""
+    shallow, deep = (piece * count + "]]" * count for count in (20_000, 80_000))
+    once = min(seconds(shallow) for _ in range(2))
+    assert min(seconds(deep) for _ in range(2)) < 9 * once + 0.1
+    tracemalloc.start()
+    read(shallow)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 500 * len(shallow)
 
 
 def test_deeply_nested_templates() -> None:

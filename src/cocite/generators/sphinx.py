@@ -12,15 +12,20 @@ from cocite.generators import DEFAULT_HEADING, DEFAULT_K, fill, with_place
 _log = logging.getLogger(__name__)
 
 
+def writes_pages(app: Sphinx) -> bool:
+    """Whether this build writes pages of a site. Those of an EPUB are XML, and already packed when the build ends."""
+    return app.builder.format == "html" and getattr(app.builder, "out_suffix", "") in (".html", ".htm")
+
+
 def add_place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Add the place for the list to a page that somebody wrote."""
-    if doctree is not None and "body" in context:
+    if doctree is not None and "body" in context and writes_pages(app):
         context["body"] = with_place(context["body"])
 
 
 def fill_places(app: Sphinx, exception: Exception | None) -> None:
-    """Fill the places, if HTML was written."""
-    if exception is not None or app.builder.format != "html":
+    """Fill the places, if pages were written."""
+    if exception is not None or not writes_pages(app):
         return
     config = app.config
     overrides = config.cocite_overrides and str(Path(app.confdir) / config.cocite_overrides)

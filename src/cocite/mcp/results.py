@@ -127,6 +127,15 @@ class RecommendedShape(PagesShape):
     keywords: list[Quote] = Field(description="Keywords that go with those of the history")
     leading_to: list[Quote] = Field(description="Keywords of pages that such pages link to")
 
+    def fit(self, budget: int) -> None:
+        """Drop results as of others, then groups and keywords. Groups name results that are there."""
+        super().fit(budget)
+        for group in self.groups:
+            group.ranks = [rank for rank in group.ranks if rank <= len(self.pages)]
+        self.groups = [group for group in self.groups if group.ranks]
+        if tokens(str(self)) > budget:
+            self.groups, self.keywords, self.leading_to = [], [], []
+
     def __str__(self) -> str:
         groups = [f"{', '.join(each.about)} ({', '.join(map(str, each.ranks))})" for each in self.groups if each.about]
         lists = {"groups": groups, "keywords": self.keywords, "leading to": self.leading_to}

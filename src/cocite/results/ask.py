@@ -78,7 +78,8 @@ def question(
         if other.page in seeds:
             raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")
     notes = dict.fromkeys(each.note for each in (*((read,) if history else found), *others) if each.note)
-    return Question(texts, tuple(seeds), tuple(each.page for each in others), read, notes=tuple(notes))
+    never = frozenset(map(graph.facts.representative, read.others)).union(read.others)
+    return Question(texts, tuple(seeds), tuple(each.page for each in others), read, never, notes=tuple(notes))
 
 
 def check_k(k: int) -> int:

@@ -19,6 +19,7 @@ from cocite.related.methods import Method
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.results.known import find_page, find_pages
+from cocite.text import count
 from cocite.web import Web
 
 MAX_HISTORY_PAGES = 1000
@@ -40,6 +41,7 @@ class History(NamedTuple):
     pages: tuple[int, ...] = ()
     weights: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
+    others: tuple[int, ...] = ()  # pages that count nothing, or too little to be asked about; they are no results
     unknown: tuple[str, ...] = ()  # addresses that are not in the store, nor any shorter one
     note: str = ""  # where shorter addresses are used
     was_read: bool = False  # whether reasons say that somebody has read these pages
@@ -51,10 +53,9 @@ NO_HISTORY = History()
 def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str = "site") -> History:
     """Find the pages of a history, or their nearest known shorter addresses; raises UnknownPage if none is known.
 
-    Weights of one page are added up.
+    Weights of one page are added up. Of more than `MAX_HISTORY_PAGES`, those that count most are used: a browser keeps
+    tens of thousands. Of those that count the same, the last ones.
     """
-    if len(entries) > MAX_HISTORY_PAGES:
-        raise BadParameter(f"the history has more than {MAX_HISTORY_PAGES:,} pages: give the latest")
     weights, texts, unknown, notes = dict[int, float](), dict[int, str](), list[str](), list[str]()
     pages = find_pages(graph, [address for address, _ in entries], chop)
     for (address, weight), found in zip(entries, pages, strict=True):
@@ -64,14 +65,23 @@ def find_history(graph: Graph, entries: Sequence[tuple[str, float]], chop: str =
             weights[found.page] = weights.get(found.page, 0.0) + weight
             texts.setdefault(found.page, address)
             notes += [found.note] if found.note else []
-    if entries and not weights:
-        find_page(graph, entries[0][0], chop)  # raises UnknownPage with suggestions
-    order = tuple(sorted(weights, key=lambda page: -weights[page]))
+    counting = [page for page, weight in weights.items() if weight > 0]
+    if entries and not counting:
+        first = next((address for address, weight in entries if weight > 0), "")
+        if not first:
+            raise BadParameter("No page of the history counts: give other dwell times")
+        find_page(graph, first, chop)  # raises UnknownPage with suggestions
+    latest_first = counting[::-1] if len(counting) > MAX_HISTORY_PAGES else counting
+    order = tuple(sorted(latest_first, key=lambda page: -weights[page]))[:MAX_HISTORY_PAGES]
     values, names = tuple(map(weights.__getitem__, order)), tuple(map(texts.__getitem__, order))
     note = notes[0] if notes else ""
     if len(notes) > 1:
         note = f"Shorter addresses are used for {len(notes):,} pages that aren't in this store, e.g. {note}"
-    return History(order, values, names, tuple(unknown), note)
+    if dropped := len(counting) - len(order):
+        most = f"The {MAX_HISTORY_PAGES:,} pages of the history that count most are used, not {count(dropped, 'other')}"
+        note = ". ".join(filter(None, (most, note)))
+    others = tuple(weights.keys() - {*order})
+    return History(order, values, names, others, tuple(unknown), note)
 
 
 def relate_history(web: Web, history: History, method: Method) -> Scores:

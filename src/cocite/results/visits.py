@@ -46,7 +46,7 @@ class Visit(NamedTuple):
 
 
 def weights_of(visits: Sequence[Visit], half_life: float = 0.0, decay: float = 1.0) -> list[tuple[str, float]]:
-    """What each visit counts, the oldest first. A half-life of 0 days means that dates don't count."""
+    """What each visit counts, the oldest first; perhaps nothing. A half-life of 0 days means that dates don't count."""
     visits = sorted(visits, key=lambda each: each.date or 0.0) if all(each.date for each in visits) else visits
     latest = max((each.date for each in visits if each.date is not None), default=0.0)
     weighed = []
@@ -57,7 +57,7 @@ def weights_of(visits: Sequence[Visit], half_life: float = 0.0, decay: float = 1
         if each.date is not None and half_life:
             weight *= 0.5 ** ((latest - each.date) / DAY_SECONDS / half_life)
         weighed.append((each.url, weight))
-    return [pair for pair in weighed[::-1] if pair[1] > 0]
+    return weighed[::-1]
 
 
 def visit_of(given: Mapping[str, Any], where: str) -> Visit:
@@ -119,9 +119,14 @@ def read_history(path: Path) -> list[Visit]:
     - a table with a header, by tabs or commas, and JSON records, one per line: see VISIT_FIELDS
     - bookmarks, and every other source of pages with addresses of their own, such as a browser's history
     """
+    from cocite.sources.collections.browser_history import SQLITE
+
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+            content = file.read(len(SQLITE))
+            if content == SQLITE:  # however large: nobody can cut a part out of it
+                return _from_source(path)
+            content += file.read(MAX_FILE_BYTES + 1 - len(content))
     except OSError as error:
         raise BadParameter(f"cannot read the history {path} ({error}): give a file of address<TAB>weight") from error
     if len(content) > MAX_FILE_BYTES:

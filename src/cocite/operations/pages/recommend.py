@@ -118,7 +118,7 @@ class Recommend(Operation, CommandLineOptions):
             weight, dwell = self.weights[at] if self.weights else 1.0, self.dwell[at] if self.dwell else None
             visits.append(Visit(url, weight, date, dwell))
         weighed = weights_of(visits, self.half_life, self.decay)
-        if visits and not weighed:
+        if visits and not any(weight for _, weight in weighed):
             raise BadParameter("No page of the history counts: give another decay, half-life or dwell times")
         total = sum(weight for _, weight in weighed) or 1.0
         return (*weighed, *((url, total / len(self.more_like)) for url in self.more_like))

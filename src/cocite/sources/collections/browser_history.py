@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -131,17 +131,22 @@ def _copied(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="cocite-history-") as folder:
         copy = Path(folder) / "history.sqlite"
         for _ in range(_COPIES):
-            states = []
+            before = [_state(file) for file in files]
             for file, name in zip(files, (copy.name, copy.name + "-wal"), strict=True):
+                (Path(folder) / name).unlink(missing_ok=True)
                 if file.is_file():
-                    before = file.stat()
                     shutil.copyfile(file, Path(folder) / name)
-                    states.append(
-                        (before.st_mtime_ns, before.st_size) == (file.stat().st_mtime_ns, file.stat().st_size)
-                    )
-            if all(states):
+            if before == [_state(file) for file in files]:  # of both: changes may have moved from one to the other
                 break
         yield copy
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    """What differs after a file was written; None without a file."""
+    with suppress(OSError):
+        about = file.stat()
+        return about.st_mtime_ns, about.st_size
+    return None
 
 
 @contextmanager

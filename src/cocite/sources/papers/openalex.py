@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite.sources.collections.link_list import MAX_TEXT, shortened
+from cocite.sources.compressed import BYTE_ORDER_MARK, head
 from cocite.sources.json_items import as_list, as_object, as_text, json_items, json_lines, json_value
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.page_records import first_record
@@ -29,19 +30,20 @@ _TOPIC = re.compile(r"(?:https?://openalex\.org/)?(?:topics/)?([TCtc]\d{1,19})")
 _LIST = re.compile(rb'\s*\{\s*"meta"\s*:')
 
 
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file that begins with `head` has works of OpenAlex."""
-    if head.startswith(b"PAR1"):
+def recognises(path: Path, beginning: bytes) -> bool:
+    """Return whether a file with this beginning has works of OpenAlex."""
+    if beginning.startswith(b"PAR1"):
         return {"id", "referenced_works"} <= set(parquet_columns(path))
-    if b"openalex.org/W" not in head:
+    if b"openalex.org/W" not in beginning:
         return False
-    if _LIST.match(head):
-        return b'"results"' in head
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+    start = beginning.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if _LIST.match(start):
+        return b'"results"' in beginning
+    first = start.partition(b"\n")[0]
     record = first_record(first)
     if record is not None:
         return "referenced_works" in record and "id" in record
-    return first.startswith(b"{") and b'"referenced_works"' in first and b'"id"' in first  # longer than `head`
+    return first.startswith(b"{") and b'"referenced_works"' in first and b'"id"' in first  # longer than the beginning
 
 
 def read_openalex(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
@@ -51,8 +53,7 @@ def read_openalex(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
 
 
 def _works(path: Path, report: ReadReport, text: bool) -> Iterable[Any]:
-    with path.open("rb") as file:
-        start = file.read(64)
+    start = head(path).removeprefix(BYTE_ORDER_MARK)
     if start.startswith(b"PAR1"):
         with open_parquet(path) as table:
             names = [name for name in NAMES if name in table.schema_arrow.names and (text or "abstract" not in name)]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import MAX_TEXT, GroupedLinks, shortened
+from cocite.sources.collections.link_list import MAX_GROUPS_PER_LINK, MAX_TEXT, GroupedLinks, shortened
 from cocite.sources.compressed import head, open_lines
 from cocite.sources.json_items import as_object, as_text, json_items
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
@@ -31,7 +31,7 @@ _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _DC, _TERMS = "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"
 _CSL_NAME = re.compile(rb'"(?:issued|DOI|container-title|author)"')
 _BIBTEX = re.compile(rb"^[ \t]*@[ \t]*[a-zA-Z]+[ \t]*[{(][^\n]*(?:,|$)", re.MULTILINE)
-_BIB_FIELD = re.compile(r"\s*,?\s*([A-Za-z][\w:-]*+)\s*=\s*")
+_BIB_FIELD = re.compile(r"\s*,?\s*([A-Za-z][\w:+-]*+)\s*=\s*")  # biblatex has author+an for notes on authors
 _BIB_PLAIN = re.compile(r"\s*([\w.-]*+)")
 _BIB_MARK = re.compile(r"\\.|[{}]", re.DOTALL)
 _BIB_QUOTED_MARK = re.compile(r"\\.|[{}\"]", re.DOTALL)
@@ -71,8 +71,12 @@ def _format(start: bytes) -> str | None:
 def read_references(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the page of every reference, and that of the library."""
     readers = {"csl": _from_csl, "rdf": _from_rdf, "bibtex": _from_bibtex}
-    if (kind := _format(head(path))) is None:
-        raise BadSource(f"{path.name} is neither Zotero RDF, CSL-JSON nor BibTeX: export it again, or use --kind")
+    start = head(path)
+    kind = _format(start) or ("bibtex" if _BIBTEX.search(start) else None)  # BibTeX may begin with any text
+    if kind is None:
+        raise BadSource(
+            f"{path.name} is neither Zotero RDF, CSL-JSON nor BibTeX: export it again in one of these forms"
+        )
     library = GroupedLinks.of_file(path, report, options.base)
     for number, work in enumerate(readers[kind](path, report)):
         if number >= MAX_REFERENCES:
@@ -228,7 +232,7 @@ class _RdfReader:
         self.name = name
         self.items: list[tuple[str, Reference]] = []  # since the last chunk, by their keys
         self.count = 0
-        self.collections: dict[str, list[str]] = {}  # the names of an item's collections, by its key
+        self.collections: dict[str, list[str]] = {}  # the names of an item's first collections, by its key
         self.open: list[str] = []
         self.key = ""
         self.fields: dict[str, list[str]] = {}
@@ -276,7 +280,9 @@ class _RdfReader:
         title = first.get(f"{_DC} title", "")
         if tag.endswith("Collection"):
             for there in fields.get(f"{_TERMS} hasPart@", ()):
-                self.collections.setdefault(there, []).append(title)
+                names = self.collections.setdefault(there, [])
+                if len(names) < MAX_GROUPS_PER_LINK and title not in names:
+                    names.append(title)
         elif title and not tag.endswith(("Attachment", "Memo", "Journal")):
             identifiers = [*fields.get(f"{_DC} identifier", ()), key]
             doi = next((each for each in identifiers if _DOI.match(each)), "")

@@ -171,7 +171,7 @@ class _Dump:
         """Read the links and the text of an article."""
         site, judge = self.site, self.options.see_also
         found = parse(
-            source, self.options.text, site.silent, lambda heading: judge is not None and is_see_also(heading)
+            source, self.options.text, site.is_silent, lambda heading: judge is not None and is_see_also(heading)
         )
         page.text = found.text
         blocks: dict[int, int] = {}  # sections with links
@@ -211,24 +211,21 @@ class WikiSite:
         self.prefix = prefix_of(checked_base(base)) if base else ""
         self.capital = True  # whether the first letter of a title doesn't matter
         self.names: dict[str, int] = dict(_ENGLISH)
-        self.silent = self._silent()
         self._known: dict[str, str | None] = {}
 
     def add_namespace(self, name: str, key: str) -> None:
         """Note the name of a namespace, in the wiki's own language."""
         if name and re.fullmatch(r"-?\d{1,6}", key) and len(self.names) < 10_000:
             self.names[_spaced(name).lower()] = int(key)
-            if int(key) in _SILENT:
-                self.silent = self._silent()
-
-    def _silent(self) -> re.Pattern[str]:
-        names = "|".join(re.escape(name) for name, key in self.names.items() if key in _SILENT)
-        return re.compile(rf"[\s_]*(?:{names})[\s_]*:", re.IGNORECASE)
 
     def namespace_of(self, title: str) -> int:
         """The number of the namespace that a title begins with; 0 if it begins with none."""
         name, colon, _ = title.partition(":")
         return self.names.get(_spaced(name).lower(), 0) if colon else 0
+
+    def is_silent(self, title: str) -> bool:
+        """Whether a link to a title isn't part of the text."""
+        return self.namespace_of(title) in _SILENT
 
     def target(self, title: str) -> str | None:
         """The address of the article that a link leads to; None if it leads to something else."""

@@ -48,8 +48,10 @@ def properties(text: str) -> dict[str, list[str]]:
     front = _FRONT.match(head)
     lists = [*(_YAML_LIST.finditer(front[1]) if front else ()), *(_LOGSEQ_LIST.finditer(head) if "::" in head else ())]
     for each in lists:
-        items = (item.strip().removeprefix("- ").strip("[]\"'# \t") for item in _ITEM.findall(each[2]))
-        found.setdefault(each[1].lower(), []).extend(filter(None, items))
+        first, *lines = each[2].split("\n")  # of the lines below, each is one item
+        items = (*_ITEM.findall(first), *(line.strip().removeprefix("- ") for line in lines))
+        names = (item.strip("[]\"'# \t\r") for item in items)
+        found.setdefault(each[1].lower(), []).extend(filter(None, names))
     return found
 
 

@@ -12,6 +12,7 @@ from html import unescape
 from typing import NamedTuple
 
 MAX_TEXT = 1000  # characters of a link's text
+MAX_TARGET = 4000  # characters of a title with marks around it that are looked at
 
 _TOKEN = re.compile(
     r"""\[\[([^\[\]{}|<>\n]++)(?:\|([^\[\]{}|<>\n]*+))?\]\]   # 1, 2: a link without marks inside
@@ -63,13 +64,13 @@ class WikiText(NamedTuple):
 def parse(
     source: str,
     plain: bool = True,
-    silent: re.Pattern[str] | None = None,
+    silent: Callable[[str], bool] = lambda title: False,
     unwanted: Callable[[str], bool] = lambda heading: False,
 ) -> WikiText:
     """Read a wikitext.
 
-    `plain` is whether its text is wanted. Links to titles that match `silent` aren't text, and neither are the
-    sections whose headings are `unwanted`.
+    `plain` is whether its text is wanted. Links to titles that are `silent` aren't text, and neither are the sections
+    whose headings are `unwanted`.
     """
     source = _without_raw(_COMMENT.sub("", source) if "<!--" in source else source)
     reader = _Reader(source, silent)
@@ -78,7 +79,7 @@ def parse(
 
 
 class _Reader:
-    def __init__(self, source: str, silent: re.Pattern[str] | None) -> None:
+    def __init__(self, source: str, silent: Callable[[str], bool]) -> None:
         self.source, self.silent = source, silent
         self.links: list[tuple[int, int, str, str, bool]] = []  # start, end, target, text, external
         self.headings: list[tuple[int, int, str]] = []  # start, end, text
@@ -139,13 +140,21 @@ class _Reader:
                         self.headings.append((start, start + len(line), line[level:-level].strip()))
 
     def end_link(self, start: int, end: int, links_before: int) -> None:
-        """A link with marks inside has ended."""
-        target, pipe, text = self.source[start + 2 : end - 2].partition("|")
-        if self.silent and self.silent.match(target):
+        """A link with marks inside has ended.
+
+        Links may be inside each other, thousands deep: only the beginning of each is looked at. What a silent one has
+        isn't kept.
+        """
+        limit = min(end - 2, start + 2 + MAX_TARGET)
+        pipe = self.source.find("|", start + 2, limit)
+        target, text = self.source[start + 2 : limit if pipe < 0 else pipe], ""
+        if self.silent(target):
             self.dropped.append((start, end))
-        elif len(self.links) > links_before or any(mark in target for mark in "[]{}<>\n"):
+        elif len(self.links) > links_before or any(mark in target for mark in "[]{}<>\n") or len(target) == MAX_TARGET:
             return  # of links inside each other, the inner one counts
-        self.links.append((start, end, target, text if pipe else "", False))
+        elif pipe >= 0:
+            text = self.source[pipe + 1 : end - 2]
+        self.links.append((start, end, target, text, False))
         self.nested = True
 
     def result(self, plain: bool, unwanted: Callable[[str], bool]) -> WikiText:
@@ -166,7 +175,7 @@ class _Reader:
                 label += trail[0]
                 end = trail.end()
             links.append(WikiLink(target, label, section, external, span < spans and hidden[span][0] <= start))
-            silent = self.silent and ":" in target and self.silent.match(target)
+            silent = ":" in target and self.silent(target)
             shown.append((start, end, "" if silent else label))
         ends = [start for start, _, _ in headings[1:]] + [len(self.source)]
         for (start, _, heading), end in zip(headings, ends, strict=False):
