@@ -25,6 +25,7 @@ import numpy as np
 
 from cocite.evaluate.chart import ChartCurve, chart, log_axis
 from cocite.graph.store import Graph
+from cocite.kernels.codec.layer_rows import bits_of_lists
 from cocite.related.methods import method
 from cocite.web import Web
 from related import ask
@@ -55,9 +56,8 @@ def bytes_read(graph: Graph, page: int) -> int:
     """Bytes of the lists of a page's parents, and of a counter for each of their links."""
     parents = np.asarray(graph.links_to(page)).astype(np.int64)
     lists = graph.links.out
-    first = lists.base[parents >> 4].astype(np.int64) + lists.offset[parents]
-    last = lists.base[(parents + 1) >> 4].astype(np.int64) + lists.offset[parents + 1]
-    return int((last - first).sum() // 8 + COUNTER_BYTES * lists.degree[parents].astype(np.int64).sum())
+    bits = int(bits_of_lists(lists, parents.astype(np.uint32)))
+    return bits // 8 + COUNTER_BYTES * int(lists.degree[parents].astype(np.int64).sum())
 
 
 def main() -> None:

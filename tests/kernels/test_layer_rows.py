@@ -15,7 +15,7 @@ from cocite.graph.build.sort_links import count_symbols
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import layer_rows
 from cocite.kernels.codec import lists as reading
-from cocite.kernels.codec.lists import Lists, Place
+from cocite.kernels.codec.lists import Place
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_, lists_of
 
@@ -98,7 +98,7 @@ def test_links_are_appended_to_lists_that_are_copied(old: list[list[int]], more:
         expected = (old[page] if kept[at] else []) + more[page]
         place = Place(ends[at - 1] if at else 0, ends[at], page, 0)
         targets = np.zeros(len(expected), np.uint32)
-        whole = Lists(words, lists.base, lists.offset, np.broadcast_to(np.uint32(0), 1 << 32), lists.table)
+        whole = lists._replace(words=words, degree=np.broadcast_to(np.uint32(0), 1 << 32))
         assert decode_part(whole, page, place, len(expected), targets, NONE, 0) == ends[at]
         assert targets.tolist() == expected
 
@@ -107,4 +107,6 @@ def test_lists_beyond_the_stream_are_not_copied() -> None:
     lists, pages = lists_of([[1, 2, 3], [0, 2]]), np.array([0, 1], np.uint32)
     assert layer_rows.bits_of_lists(lists, pages) > 0
     assert layer_rows.bits_of_lists(lists._replace(words=lists.words[:0]), pages) == -1
-    assert layer_rows.bits_of_lists(lists._replace(offset=lists.offset[::-1].copy()), pages) == -1
+    bounds = lists.bounds.copy()
+    bounds[1] |= np.uint64(1 << 40)  # the first bit of the first list
+    assert layer_rows.bits_of_lists(lists._replace(bounds=bounds), pages) == -1
