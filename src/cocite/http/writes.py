@@ -88,6 +88,7 @@ class Writes:
         self._seconds = 0.0  # mean time of a commit
         self._began = 0.0  # when the one under way began, or its first request came
         self._task: asyncio.Task[None] | None = None
+        self._replying: asyncio.Task[None] | None = None
         self._compaction: asyncio.Task[None] | None = None
         self._compact_from = 0.0  # when compaction may be tried again
 
@@ -168,20 +169,20 @@ class Writes:
             outcomes = await self._outcomes(first, group)
             self._written()
             committed = time.monotonic()
-            for number, each in enumerate(group):
+            for each in group:
                 self._waiting.popleft()
                 self._bytes -= each.size
-                if not isinstance(outcomes, Exception):
-                    self._settle(each, outcomes[number])
-                    await asyncio.sleep(REPLY_PAUSE_SECONDS if len(group) > 1 else 0)
-                elif len(group) == 1:
-                    self._settle(each, outcomes)
-                else:  # one of them is to blame
+                if isinstance(outcomes, Exception) and len(group) > 1:  # one of them is to blame
                     alone = await self._outcomes(first, [each])
                     self._written()
                     self._settle(each, alone if isinstance(alone, Exception) else alone[0])
+            if not isinstance(outcomes, Exception):
+                self._replying = asyncio.create_task(self._reply(group, outcomes, self._replying))
+            elif len(group) == 1:
+                self._settle(group[0], outcomes)
             if self._compaction is None or self._compaction.done():
                 self._compaction = asyncio.create_task(self._compact())
+            await asyncio.sleep(0)  # questions take their turn
             if len(group) > 1:
                 await self._gather(committed, committed - began)
             self._seconds += NEWEST_WEIGHT * (time.monotonic() - began - self._seconds)
@@ -191,6 +192,16 @@ class Writes:
         until = committed + min(MAX_GATHER_SECONDS, GATHER_FACTOR * took)
         while len(self._waiting) < MAX_COMMITTED_TOGETHER and time.monotonic() < until:
             await asyncio.sleep(GATHER_STEP_SECONDS)
+
+    async def _reply(
+        self, group: Sequence[Write], outcomes: Sequence[Counts | CociteError], before: asyncio.Task[None] | None
+    ) -> None:
+        """Tell requests what became of them, one by one, after those `before`: the next commit goes on meanwhile."""
+        if before is not None:
+            await before
+        for write, outcome in zip(group, outcomes, strict=True):
+            self._settle(write, outcome)
+            await asyncio.sleep(REPLY_PAUSE_SECONDS if len(group) > 1 else 0)
 
     def _settle(self, write: Write, outcome: Counts | Exception) -> None:
         if isinstance(outcome, Exception):

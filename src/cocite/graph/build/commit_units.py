@@ -1,6 +1,7 @@
 """Hosts, sites and domains of the pages that a commit adds: those that the store has keep their numbers."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ MAX_SEARCHED_PAGES = 1 << 14
 decides. In a domain with more pages that are sites of their own, a site may get a second number until compaction."""
 
 
+CACHED_NAMES = 4
+
+
 class Units:
     """Numbers of hosts, sites and domains, old and new."""
 
@@ -22,6 +26,8 @@ class Units:
         self._old, self._sites = old, sites
         self._numbers: dict[tuple[str, str], int] = {}
         self._known: dict[str, tuple[NDArray[np.uint32], NDArray[np.uint32]]] = {}
+        # A new page's domain, host and site mostly have one name.
+        self._below = lru_cache(CACHED_NAMES)(lambda name: _first(old.names.pages_below(name)))
 
     def fill(
         self,
@@ -73,7 +79,7 @@ class Units:
         own, more = self._units_of("page.site" if unit == "site" else "page.host")
         domains = old.array("host.domain")
         for below in dict.fromkeys((name, host)):
-            for page in _first(old.names.pages_below(below)):
+            for page in self._below(below):
                 value = int(own[page] if page < first else more[page - first])
                 if value in checked:
                     continue

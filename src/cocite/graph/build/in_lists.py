@@ -15,7 +15,7 @@ from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
 from cocite.kernels.codec.layer_rows import append_links, bits_of_lists, merge_sources
 
-NUMBER = np.uint64(0xFFFFFFFF)
+SOURCE_MASK = np.uint64(0xFFFFFFFF)
 
 
 class LinkCode(NamedTuple):
@@ -31,7 +31,7 @@ def changed_in_lists(old: Graph, added: NDArray[np.uint64], dropped: NDArray[np.
     The links are (target << 32 | source), ascending. A list is read only where a link went or has come between others.
     """
     pages = distinct(np.concatenate([added, dropped]) >> np.uint64(32)).astype(np.int64)
-    inside = np.concatenate([dropped, added[added & NUMBER < np.uint64(old.pages)]]) >> np.uint64(32)
+    inside = np.concatenate([dropped, added[added & SOURCE_MASK < np.uint64(old.pages)]]) >> np.uint64(32)
     is_old = pages < old.pages
     anew = is_old & (find_in(distinct(inside), pages.astype(np.uint64)) >= 0)
     read, sources, _ = old.links.read_some(old.into, pages[anew], attributes=False)

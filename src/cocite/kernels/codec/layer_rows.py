@@ -16,7 +16,7 @@ from cocite.kernels.codec.link_codec import (
 from cocite.kernels.codec.lists import bounds_of, is_inside
 from cocite.kernels.jit import inline, kernel
 
-FAR = 1 << 40
+DISTANT_TARGET = 1 << 40
 """In the place of the target before: no code reaches it, so a link is written from its page."""
 
 
@@ -103,7 +103,7 @@ def append_links(lists, pages, kept, links, starts, code, words, ends):
                 piece = window(lists.words, at) & (uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - bits))
                 position, pending = put(words, position, pending, piece, bits)
                 at += bits
-            previous = np.int64(FAR)
+            previous = np.int64(DISTANT_TARGET)
         for k in range(starts[i], starts[i + 1]):
             target = np.int64(links[k])
             mode, length, distance = cheapest_step(page, previous, target, code.lengths, escape_cost)
