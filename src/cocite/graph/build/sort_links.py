@@ -233,7 +233,7 @@ class ListWriter:
 
     def __init__(self, writer: Writer, name: str) -> None:
         self._writer, self._name, self.bits = writer, name, 0
-        self._lengths = np.zeros(list_bounds.LENGTHS, np.int64)  # of the bits that sixteen lists take
+        self._lengths = np.zeros(list_bounds.SPAN_LENGTHS, np.int64)  # of the bits that sixteen lists take
         self._carry = np.zeros(0, np.uint64)  # the last, unfilled word
 
     def put(self, part: str, values: NDArray[Any]) -> None:

@@ -25,7 +25,7 @@ HEADER_BITS, FIRST_BITS = 64, 48
 FAR_BIT = FIRST_BITS - 1
 MAX_WIDTH = 28  # two ends are read at once
 PER_FAR = PER_RECORD + 1  # values of a row of `far`
-LENGTHS = 65  # bit lengths of the bits that sixteen lists take
+SPAN_LENGTHS = 65  # bit lengths of the bits of some lists
 CHUNK_RECORDS = 1 << 16  # a multiple of 64: these end with a whole word
 
 
@@ -97,7 +97,7 @@ def read_ends(bounds, far, ends):
 
 def lengths_of(spans: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many of some spans, the bits that sixteen lists take, have each bit length."""
-    found: NDArray[np.int64] = np.bincount(np.frexp(spans.astype(np.float64))[1], minlength=LENGTHS)
+    found: NDArray[np.int64] = np.bincount(np.frexp(spans.astype(np.float64))[1], minlength=SPAN_LENGTHS)
     return found
 
 
