@@ -25,9 +25,9 @@ class ScoredPages(NamedTuple):
 
 @lean_inline
 def rounded(value):
-    """A value to six significant digits, as `scores.six_digits` rounds arrays."""
-    if value == 0.0:
-        return 0.0
+    """A value to six significant digits, as `scores.six_digits` rounds arrays; a count has no more of them."""
+    if 0.0 <= value < 10.0**SIGNIFICANT_DIGITS and value == np.floor(value):
+        return value
     power = 10.0 ** (SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(abs(value))))
     return np.rint(value * power) / power if np.isfinite(power) else 0.0
 

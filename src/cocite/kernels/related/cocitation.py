@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import most_links, read_range
+from cocite.kernels.codec.lists import Lists, most_links, read_range
 from cocite.kernels.hash_tables import LOW_HALF, NumberedSet, add_members, bit_filter, new_page_set, new_set, number_of
 from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel, lean_kernel
@@ -28,12 +28,24 @@ class CocitationQuery(NamedTuple):
     """What cocitation reads and counts: B parents at most, windows of BF links (0: whole lists), and what merges."""
 
     out: OutLists
+    into: Lists
+    choice: around.ParentChoice
     parents: int
     window: int
     excluded: Excluded
     near: around.NearPages
     units: NDArray[np.uint32]  # of every page; parents of one unit count once. Empty: each parent counts
     counters: NDArray[np.uint32]  # zeros, one for each page of the store, and zeros again afterwards; empty: none
+
+
+class Cocited(NamedTuple):
+    """The siblings of a page with their cocitation degrees, and its chosen parents."""
+
+    parents: NDArray[np.uint32]
+    siblings: NDArray[np.uint32]
+    degrees: NDArray[np.int32]
+    values: NDArray[np.float64]  # the degrees
+    first: NDArray[np.int64]  # the places of the first ones, best first
 
 
 class BestSiblings(NamedTuple):
@@ -243,6 +255,21 @@ def cocited(query, candidates, page):
     counts = np.empty(len(pages), np.int32)
     state = count_cocited(out, parents, excluded, order, groups, siblings, merged, counts)
     return (chosen if state >= 0 else state), pages, counts
+
+
+@kernel
+def first_cocited(query, page, least, first):
+    """`cocited` with the candidates chosen and the `first` best siblings found, the page among them: (state, Cocited).
+
+    One call for all of it: for most pages, calls take longer than the work.
+    """
+    state, candidates = around.choose_parents(query.into, query.choice, query.excluded, page, query.parents)
+    chosen, siblings, degrees = cocited(query, candidates, page)
+    values, none = degrees.astype(np.float64), np.empty(0, np.int32)
+    scored = ScoredPages(siblings, values, np.empty(0), none, query.excluded.in_degree, query.out.lists.order)
+    places = best_first(scored, np.empty(0, np.uint32), least, first)
+    found = Cocited(candidates[: max(chosen, np.int64(0))], siblings, degrees, values, places)
+    return min(state, chosen), found
 
 
 @kernel

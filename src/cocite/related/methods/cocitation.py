@@ -10,6 +10,7 @@ With a `unit` other than none, parents on one unit count as one; near-duplicate 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from cocite.kernels.related import cocitation as kernels
 from cocite.kernels.related.cocitation import BestSiblings, CocitationQuery
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Scores, begin
+from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Ranked, Scores, begin
 from cocite.related.neighbourhood.view import (
     AUTO_UNIT,
     NO_PAGES,
@@ -36,8 +37,17 @@ MIN_SIBLINGS, MIN_CITATIONS = 15, 2
 MIN_ROUNDED_SCORE = 1e6
 """Greater scores have more than the six digits that are shown."""
 
-Siblings = tuple[Pages, NDArray[np.int32], list[Parents]]
-"""Siblings of all query pages; for each query page (row) how many of its parents link to each; its parents."""
+FIRST_RANKED = 16
+"""Siblings that are ordered by the kernel that counts: ten, and the query page, which may be one of them."""
+
+
+class Siblings(NamedTuple):
+    """Siblings of all query pages; for each query page (row) how many of its parents link to each; its parents."""
+
+    pages: Pages
+    degrees: NDArray[np.int32]
+    parents: list[Parents]
+    first: Ranked | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +61,11 @@ class Params(Switches):
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings by the number of chosen parents that they share with the query pages."""
-    start, (pages, degrees, parents) = begin(web, seeds, params, lambda view, some: gather(view, some, params))
-    values = degrees[0].astype(np.float64) if len(degrees) == 1 else degrees.sum(axis=0, dtype=np.float64)
+    start, (pages, degrees, parents, first) = begin(web, seeds, params, lambda view, some: gather(view, some, params))
+    values = degrees.sum(axis=0, dtype=np.float64) if first is None else first.values
     facts = {"siblings": len(values), "cocited": int(np.count_nonzero(values >= MIN_CITATIONS))}
-    return start.scores(pages, values, degrees, facts=facts, evidence=LinkEvidence(start.view, parents))
+    evidence = LinkEvidence(start.view, parents)
+    return start.scores(pages, values, degrees, facts=facts, evidence=evidence, first=first)
 
 
 def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
@@ -84,27 +95,34 @@ def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Sibli
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
     alone = len(pages) == 1 and params.unit != AUTO_UNIT  # else all parents have to be known first
     siblings = _of_one(view, pages[0], params) if alone else _of_several(view, pages, params)
-    enough = siblings[1] >= MIN_CITATIONS
+    enough = siblings.degrees >= MIN_CITATIONS
     often = enough[0] if len(enough) == 1 else np.asarray(enough.all(axis=0))
     cited = np.count_nonzero(often)
     if MIN_SIBLINGS <= cited < MIN_SIBLINGS + len(pages):  # query pages may be among them
-        cited -= np.count_nonzero(often & view.are_seeds(siblings[0], pages))
+        cited -= np.count_nonzero(often & view.are_seeds(siblings.pages, pages))
     return siblings, bool(cited >= MIN_SIBLINGS)
 
 
 def _query(view: GraphView, params: Params) -> CocitationQuery:
     near, counters = view.near_duplicates, view.graph.links.borrow_counters()
-    return CocitationQuery(view.out, params.parents, params.window, view.refused, near, view.units, counters)
+    limits = params.parents, params.window
+    return CocitationQuery(view.out, view.into, view.choice, *limits, view.refused, near, view.units, counters)
 
 
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
     """All in one kernel: for most pages separate steps take longer than the work."""
-    parents = view.candidate_parents(page, params.parents)
     query = _query(view, params)
-    chosen, found, degrees = kernels.cocited(query, parents, page)
+    if view.graph.pool(page) is not None:
+        parents = view.candidate_parents(page, params.parents)
+        chosen, pages, degrees = kernels.cocited(query, parents, page)
+        found, first = Siblings(pages, degrees[None, :], [Parents(page, 0, parents[:chosen])]), None
+    else:
+        chosen, one = kernels.first_cocited(query, page, MIN_SCORE, FIRST_RANKED)
+        first = Ranked(one.values, view.refused.in_degree, one.first, FIRST_RANKED)
+        found = Siblings(one.siblings, one.degrees[None, :], [Parents(page, 0, one.parents)], first)
     view.graph.links.return_counters(query.counters)
     view.check(chosen)
-    return found, degrees[None, :], [Parents(page, 0, parents[:chosen])]
+    return found
 
 
 def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblings:
@@ -118,4 +136,4 @@ def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblin
         order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
         done = kernels.count_cocited(view.out, each, view.refused, order, groups, siblings.pages, merged.number, row)
         view.check(done)
-    return merged.pages, degrees, parents
+    return Siblings(merged.pages, degrees, parents)

@@ -29,7 +29,7 @@ from cocite.kernels.related.neighbourhood import Parents
 from cocite.pages.address import chop
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches, is_one_of
 from cocite.text import rounded
 from cocite.web import Web
 
@@ -48,6 +48,18 @@ NO_TIES: Values = read_only(np.zeros(0))
 NO_COUNTS: NDArray[np.int32] = read_only(np.zeros(0, np.int32))
 
 
+class Ranked(NamedTuple):
+    """The places of the best pages of some values, best first, as a kernel found them beside its other work.
+
+    Pages that are not results are among them. Fewer places than were `asked` for are all that there are.
+    """
+
+    values: Values
+    in_degree: NDArray[np.uint32]
+    places: NDArray[np.int64]
+    asked: int
+
+
 @dataclass(frozen=True)
 class Scores:
     """Pages with scores, in no order; and what the method has to report."""
@@ -63,6 +75,7 @@ class Scores:
     notes: Sequence[str] = ()  # what to know about all results, in words
     path: Callable[[int], Sequence[int]] | None = None  # the pages through which a distant result was reached
     evidence: Explain | None = None  # for kept results, strongest first; None, or empty: the links are the evidence
+    first: Ranked | None = None  # of these values, if they are known; else, or of others, they are found when asked for
 
     def ranked(
         self, in_degree: NDArray[np.uint32], first: int = 100, order: NDArray[np.uint64] = NONE_MOVED
@@ -83,6 +96,11 @@ class Scores:
 
     def _first(self, in_degree: NDArray[np.uint32], first: int, order: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The indices of the first pages."""
+        known, alone = self.first, self.ties is None and self.reached is None
+        if known is not None and alone and known.values is self.values and known.in_degree is in_degree:
+            places: NDArray[np.int64] = known.places[~is_one_of(self.pages[known.places], self.excluded)]
+            if len(places) >= first or len(known.places) < known.asked:
+                return places[:first]
         ties = NO_TIES if self.ties is None else read_only(self.ties.astype(np.float64))
         reached = NO_COUNTS if self.reached is None else read_only(self.reached.astype(np.int32))
         pages, excluded = read_only(self.pages.astype(np.uint32, copy=False)), read_only(np.sort(self.excluded))
