@@ -28,8 +28,8 @@ class Texts(NamedTuple):
     rank: NDArray[np.uint64]
 
 
-class Rows(NamedTuple):
-    """Rows that are being sorted: all arrays have an entry for each place."""
+class SortedRows(NamedTuple):
+    """SortedRows that are being sorted: all arrays have an entry for each place."""
 
     row: NDArray[np.uint32]
     word: NDArray[np.uint64]
