@@ -29,7 +29,7 @@ class Texts(NamedTuple):
 
 
 class SortedRows(NamedTuple):
-    """SortedRows that are being sorted: all arrays have an entry for each place."""
+    """Rows that are being sorted: all arrays have an entry for each place."""
 
     row: NDArray[np.uint32]
     word: NDArray[np.uint64]
