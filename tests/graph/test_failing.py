@@ -280,6 +280,7 @@ def test_a_damaged_store_can_be_built_again(store: Path) -> None:
 
 def test_names_that_cannot_be_sorted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number, "MIN_SORT_BYTES", 0)
+    monkeypatch.setattr(number, "FEW_NAMES", 0)  # few names need no DuckDB
     with pytest.raises(BadStore, match="memory"):
         make(store, [page(C, A)], memory=1)
     assert_untouched(store)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from cocite.graph.build.names import NAME_COLUMNS, text_buffers
 from cocite.graph.build.scratch import ScratchSpace, Workers
-from cocite.kernels.build.sort_texts import WORD_BYTES, Rows, Texts, sort_texts, sort_words
+from cocite.kernels.build.sort_texts import WORD_BYTES, SortedRows, Texts, sort_texts, sort_words
 
 BYTES_PER_NAME = 48  # beside those of its columns
-TASKS = 64  # parts that threads sort; a larger one is cut by its next eight bytes
+SORTED_PARTS = 64  # parts that threads sort; a larger one is cut by its next eight bytes
 MIN_TASK_NAMES = 1 << 12
 
 
@@ -81,8 +81,8 @@ def ranks_of(order: NDArray[np.uint16], shown: pa.Array) -> NDArray[np.uint64]:
 def sorted_rows(texts: Texts, workers: Workers) -> NDArray[np.uint32]:
     """The rows of texts in their order; of equal ones that of lowest rank only."""
     count = len(texts.start) - 1
-    rows = Rows(np.arange(count, dtype=np.uint32), np.zeros(count, np.uint64), np.ones(count, np.bool_))
-    longest, limit = int(np.diff(texts.start).max(initial=0)), max(MIN_TASK_NAMES, count // TASKS)
+    rows = SortedRows(np.arange(count, dtype=np.uint32), np.zeros(count, np.uint64), np.ones(count, np.bool_))
+    longest, limit = int(np.diff(texts.start).max(initial=0)), max(MIN_TASK_NAMES, count // SORTED_PARTS)
     tasks, waiting = list[tuple[int, int, int]](), [(0, count, 0)]
     while waiting:
         low, high, depth = waiting.pop()

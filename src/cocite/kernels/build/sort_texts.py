@@ -28,7 +28,7 @@ class Texts(NamedTuple):
     rank: NDArray[np.uint64]
 
 
-class Rows(NamedTuple):
+class SortedRows(NamedTuple):
     """Rows that are being sorted: all arrays have an entry for each place."""
 
     row: NDArray[np.uint32]
