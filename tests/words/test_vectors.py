@@ -239,7 +239,7 @@ def test_the_slow_truth_of_names_and_context_words(
                 patch.setattr(context_words, "LIST_CHUNK_PAGES", 2)
                 patch.setattr(context_words, "CHUNK_LISTINGS", 3)
             found = make_vectors.make_vectors(graph, memory=1 if small else make_vectors.MEMORY_BYTES)
-        named = same_name_pages(naive_auto, called)
+        named = naive_auto.same_name_pages(called)
         got = as_dicts(found.same_name)
         for one in range(graph.pages):
             assert got[one] == pytest.approx(named.get(one, {}), abs=2e-5)
