@@ -41,6 +41,11 @@ class SharedDictionary(NamedTuple):
     used: NDArray[np.bool_]
 
 
+def table_of_names(memory: int) -> NDArray[np.uint64]:
+    """An empty table of the names that were entered lately, of at most this many bytes."""
+    return np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
+
+
 class NameFiles:
     """The names of one build in its work folder. `key` may be called by several threads."""
 
@@ -51,11 +56,15 @@ class NameFiles:
         memory: int,
         removed: RemovedPages | None = None,
         hash_key: HashKey | None = None,
+        seen: NDArray[np.uint64] | None = None,
     ) -> None:
-        """With a `hash_key`, tags are the same in all parts of a job that share it."""
+        """With a `hash_key`, tags are the same in all parts of a job that share it.
+
+        Parts that share `seen`, made by `table_of_names`, enter a name once.
+        """
         self.removed, self.scratch, self._report = removed or RemovedPages(), scratch, report
         self._hash_key = new_key() if hash_key is None else hash_key
-        self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
+        self._seen = table_of_names(memory) if seen is None else seen
         self._lock = threading.Lock()
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
         self._dictionary_lock = threading.Lock()
