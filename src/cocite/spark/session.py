@@ -25,7 +25,6 @@ SETTINGS = {
 """Defaults of all jobs; spark-submit and --conf override them."""
 LOCAL_SETTINGS = {
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",  # throughput counts here, pauses don't
     "spark.ui.enabled": "false",
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.hash_tables import LOW_HALF
 from cocite.kernels.jit import inline, kernel, lean_kernel
+from cocite.kernels.related.blend import nth_greatest
 from cocite.kernels.words import best_matches as matches
 from cocite.kernels.words.keyword_pairs import Rows
 
@@ -118,7 +119,7 @@ def best_candidates(values, pages, most):
     """The pages of the `most` greatest values, in no order; of equal ones the first."""
     if len(pages) <= most:
         return pages.copy()
-    least = matches.greatest(values, most)
+    least = nth_greatest(values, most)
     found, at = np.empty(most, np.uint32), int64(0)
     for equal in (False, True):
         for i in range(len(pages)):

@@ -13,12 +13,11 @@ import numpy as np
 from numba import int32, int64
 from numpy.typing import NDArray
 
-from cocite.kernels.jit import inline, kernel, lean_inline, lean_kernel
+from cocite.kernels.jit import kernel, lean_inline, lean_kernel
 from cocite.kernels.words.keyword_pairs import mutual_information, scaled
 from cocite.kernels.words.word_vectors import insert_best
 
 ONE = 1 << 30
-ROUGH_BITS, ROUGH_GROUPS = 46, 4096  # bits of a double left out to group values: 64 groups between powers of two
 
 
 class Similarities(NamedTuple):
@@ -241,28 +240,3 @@ def add_postings(index, words, values, order, budget, sums, touched):
         for k in range(start, stop):
             count = add_value(sums, touched, count, int64(pages[k]), value)
     return count
-
-
-@inline
-def greatest(values, most):
-    """The value at place `most` of more values, all at least 0, from the greatest down.
-
-    They are counted by their first bits; only those that share the bits of the one wanted are compared.
-    """
-    bits = values.view(np.int64)
-    top = int64(0)
-    for each in bits:
-        top = max(top, each)
-    low, counts = (top >> ROUGH_BITS) - (ROUGH_GROUPS - 1), np.zeros(ROUGH_GROUPS, np.int64)
-    for each in bits:
-        counts[max(int64(0), (each >> ROUGH_BITS) - low)] += 1
-    group, above = int64(ROUGH_GROUPS), int64(0)
-    while above < most:
-        group -= 1
-        above += counts[group]
-    few, count = np.empty(counts[group]), int64(0)
-    for i in range(len(bits)):
-        if max(int64(0), (bits[i] >> ROUGH_BITS) - low) == group:
-            few[count] = values[i]
-            count += 1
-    return np.partition(few, above - most)[above - most]
