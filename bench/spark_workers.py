@@ -1,4 +1,4 @@
-"""Spark jobs on two workers that are processes of their own, one of which is killed: are the answers still the same?
+"""Kill a worker process while Spark jobs run, and compare their answers with a store of one machine.
 
     python bench/spark_workers.py [--pages 20000] [--folder /tmp/spark-workers]
 
@@ -106,7 +106,7 @@ def executors(spark: Any) -> int:
 
 
 def wait_for_executors(spark: Any, count: int) -> None:
-    """Wait until there are so many executors. Raises SystemExit if that takes too long."""
+    """Wait for this number of executors. Raises SystemExit if that takes too long."""
     deadline = time.monotonic() + WAIT_SECONDS
     while executors(spark) != count:
         if time.monotonic() > deadline:
@@ -117,7 +117,7 @@ def wait_for_executors(spark: Any, count: int) -> None:
 def run_job(
     spark: Any, workers: Cluster, name: str, job: Callable[[Callable[[str], None]], dict[str, Any]]
 ) -> tuple[float, str]:
-    """Run a job on two workers, and kill one if that is to be: (seconds, the step in which it was killed)."""
+    """Run a job on two workers; in jobs of KILL_AT, kill one. Returns (seconds, the step of the kill)."""
     wait_for_executors(spark, 2)
     killed = list[str]()
 

@@ -217,7 +217,7 @@ def strongest(similar, maximum, words, values):
 def add_value(sums, touched, count, page, value):
     """Add a value above 0 to a page's sum (a sum of 0 marks a new page). Returns the number of pages with one.
 
-    There is no branch, which would often be guessed wrong: `touched` has room for one page more than there are.
+    Without a branch, which would often be guessed wrong. `touched` has room for one page more than the web has.
     """
     touched[count] = page
     count += sums[page] == 0.0
