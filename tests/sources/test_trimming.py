@@ -17,7 +17,7 @@ from cocite.sources.arrow_batches import to_schema
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batch, trimmed
 from cocite.sources.webgraphs.vertex_names import read_names
-from cocite.spark.records import CAPTURE_ROWS, file_name, key_batches
+from cocite.spark.records import CAPTURE_ROWS, NAME_ROWS, file_name, key_batches
 from tests.graph.webs import examples
 
 BLANKS = re.findall(r"\s", "".join(map(chr, range(sys.maxunicode + 1))))
@@ -91,3 +91,15 @@ def test_a_cluster_passes_over_the_same_records() -> None:
     rows = [row for each in key_batches(table.to_batches(), {file_name("f:/x"): 0}, "0" * 32, lambda _: None)
             for row in each.to_pylist()]  # fmt: skip
     assert [row["sequence"] for row in rows if row["what"] == CAPTURE_ROWS] == [0, 2]
+
+
+def test_a_task_of_a_cluster_enters_a_name_once() -> None:
+    """Whatever batches mention it: each row more would be sorted and sent."""
+    table = pa.table({"url": ["name:a", "name:b"] * 3, "file": ["f:/x"] * 6, "row": pa.array(range(6))})
+    batches = table.to_batches(max_chunksize=2)
+    made = [*key_batches(batches, {file_name("f:/x"): 0}, "0" * 32, lambda _: None)]
+    rows = [row for each in made for row in each.to_pylist()]
+    assert len(batches) == 3
+    keys = [row["key"] for row in rows if row["what"] == NAME_ROWS]
+    assert len(keys) == len(set(keys)) == 2
+    assert len({row["tag"] for row in rows}) == 2

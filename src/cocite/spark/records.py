@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cocite.errors import BadSource
-from cocite.graph.build.names import NameFiles
+from cocite.graph.build.names import NameFiles, table_of_names
 from cocite.graph.build.scratch import BY_CANONICAL, ScratchSpace
 from cocite.graph.build.spill import Spill
 from cocite.pages.site import Sites
@@ -47,7 +47,7 @@ KEYED_SCHEMA = pa.schema(
 )
 RECORD_COLUMNS = ("url", "links", "redirect", "canonical", "captured", "noindex", "partial")
 LINK_COLUMNS = ("url", "block", "rel", "boilerplate")
-NAME_TABLE_BYTES = 1 << 22  # of the names that a batch has read
+NAME_TABLE_BYTES = 1 << 25  # of the names that a task has read
 MAX_FILE_ROWS = 1 << 32
 """Files and rows make one number."""
 SCHEMA_THREADS = 16
@@ -66,6 +66,7 @@ def key_batches(
     `secret` is the key of the job's hash, in hex.
     """
     sites, hash_key = Sites(), np.array([int(secret[:16], 16), int(secret[16:], 16)], np.uint64)
+    seen = table_of_names(NAME_TABLE_BYTES)
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -74,7 +75,7 @@ def key_batches(
         first = np.array([place_of[file_name(name)] * MAX_FILE_ROWS for name in file.dictionary.to_pylist()], np.int64)
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
         sequence = sequence[have_address(batch.column("url"))]
-        files = NameFiles(ScratchSpace(), report, NAME_TABLE_BYTES, hash_key=hash_key)
+        files = NameFiles(ScratchSpace(), report, NAME_TABLE_BYTES, hash_key=hash_key, seen=seen)
         yield from _key_records(to_schema(batch, report, "", dictionaries=False), sequence, files, sites)
         on_report(report)
 

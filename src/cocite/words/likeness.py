@@ -94,7 +94,7 @@ class Likeness:
         words, values = self.leading(page, reach)
         index = self.relevance.pages_of
         order = np.lexsort((words, self.relevance.frequency[words]))
-        sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
+        sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings) + 1, np.uint32)
         count = best_matches.add_postings(index, words, values, order, postings, sums, touched)
         spend(int(self.relevance.frequency[words].sum()) / WORDS_PER_LINK)
         found = touched[:count][self.sizes[touched[:count]] > 0]  # pages that have lost theirs since words were counted

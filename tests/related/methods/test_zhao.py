@@ -149,21 +149,21 @@ def test_where_to_look_by_links(web: Random, most: int) -> None:
         assert len(pages) <= most or bool(len(near)) == bool(linked)
 
 
-@given(webs())
+@given(webs(), st.sampled_from([0.4, 0.0, 1.0]))
 @examples(60)
-def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random) -> None:
+def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random, mix: float) -> None:
     pages, links = web
     around = similarity_data(web)
-    found = all_alike(around.words, links_in_memory(rows(links)), 5, 0.4, SearchLimits(100, 100, 10_000, 100, 100))
+    found = all_alike(around.words, links_in_memory(rows(links)), 5, mix, SearchLimits(100, 100, 10_000, 100, 100))
     truth = NaiveZhao(pages, links)
     for page in range(len(pages)):
         best = sorted(
-            (truth.integrated(page, other, 0.4) for other in range(len(pages)) if other != page), reverse=True
+            (truth.integrated(page, other, mix) for other in range(len(pages)) if other != page), reverse=True
         )
         values = found.values[page]
         for other, value in zip(found.pages[page][values > 0].tolist(), values[values > 0].tolist(), strict=True):
             # Words that never meet are no way to a page, and pages not reached count as not alike.
-            assert value <= truth.integrated(page, other, 0.4) + 1e-8
+            assert value <= truth.integrated(page, other, mix) + 1e-8
         assert values.tolist() == sorted(values.tolist(), reverse=True)
         assert len(best) >= np.count_nonzero(values)
 

@@ -188,6 +188,24 @@ def test_the_same_for_any_number_of_threads(small_blocks: None) -> None:
         assert one.tolist() == two.tolist() == five.tolist()
 
 
+def test_the_same_whatever_is_kept_in_memory(small_blocks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(7)
+    graph = numbered_graph(200, [(a, b) for a, b in random.integers(0, 200, (900, 2)).tolist() if a != b])
+    with _iteration.RankWorkers(graph, 1) as workers:
+        blocks = _iteration.Blocks(workers, graph.into)
+        all_bytes = sum(sum(each.nbytes for each in blocks.links(n, blocks.scratch())) for n in range(len(blocks)))
+    everything = [rank.compute(graph).values.tolist() for rank in every_rank(graph)]
+    for memory in (0, 8 * (all_bytes // 2)):
+        monkeypatch.setattr(_iteration, "machine_bytes", lambda memory=memory: memory)
+        with _iteration.RankWorkers(graph, 1) as workers:
+            blocks = _iteration.Blocks(workers, graph.into)
+            for n in range(len(blocks)):
+                blocks.links(n, blocks.scratch())
+            kept = [sum(each.nbytes for each in links) for links in blocks.kept if links is not None]
+        assert sum(kept) <= memory // 8 and bool(kept) == bool(memory)
+        assert [rank.compute(graph).values.tolist() for rank in every_rank(graph)] == everything
+
+
 def test_pages_that_are_gone_have_no_part() -> None:
     """On a store with layers, ranks are those of a store that was built at once."""
     gone = 0

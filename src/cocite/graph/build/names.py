@@ -44,6 +44,11 @@ class SharedDictionary(NamedTuple):
     used: NDArray[np.bool_]
 
 
+def table_of_names(memory: int) -> NDArray[np.uint64]:
+    """An empty table of the names that were entered lately, of at most half of this many bytes: there are two."""
+    return in_lines(1 << max(10, (memory >> 4).bit_length() - 1))
+
+
 class NameFiles:
     """The names of one build in its work folder. `key` may be called by several threads."""
 
@@ -54,12 +59,16 @@ class NameFiles:
         memory: int,
         removed: RemovedPages | None = None,
         hash_key: HashKey | None = None,
+        seen: NDArray[np.uint64] | None = None,
     ) -> None:
-        """With a `hash_key`, tags are the same in all parts of a job that share it."""
+        """With a `hash_key`, tags are the same in all parts of a job that share it.
+
+        Parts that share `seen`, made by `table_of_names`, enter a name once.
+        """
         self.removed, self.scratch, self._report = removed or RemovedPages(), scratch, report
         self._hash_key = new_key() if hash_key is None else hash_key
-        entries = 1 << max(10, (memory >> 4).bit_length() - 1)
-        self._seen, self._recent = in_lines(entries), in_lines(entries)  # the second has tags by text
+        self._seen = table_of_names(memory) if seen is None else seen
+        self._recent = table_of_names(memory)  # tags by text
         self._lock = threading.Lock()
         self._waiting, self._waiting_names = list[pa.Table](), WAITING_NAMES
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}

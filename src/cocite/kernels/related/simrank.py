@@ -65,8 +65,8 @@ class Cursor(NamedTuple):
 
     position: int  # a bit
     stop: int  # the bit after the list
-    target: int  # the parent at `index`
-    index: int
+    target: int  # the parent at `place`
+    place: int
 
 
 @lean_inline
@@ -92,19 +92,19 @@ def cursor_at_start(parents, page):
 @lean_inline
 def move_to(parents, page, sample, at, cursor):
     """The cursor at the parent `at`, not before the current one; its target is DAMAGED if that can't be read."""
-    position, stop, target, index = cursor
+    position, stop, target, place = cursor
     lists, pages = parents.lists, uint64(len(parents.fingerprints))
     if sample >= 0:
         target = np.int64(parents.sample.parent[sample + at])
         return Cursor(position, stop, target if uint64(target) < pages else np.int64(DAMAGED), at)
-    while index < at:
+    while place < at:
         if position >= stop:
             return Cursor(position, stop, np.int64(DAMAGED), at)
         position, target = next_target(lists.words, lists.table, position, page, target)
         if uint64(target) >= pages:
             return Cursor(position, stop, np.int64(DAMAGED), at)
-        index += 1
-    return Cursor(position, stop, target, index)
+        place += 1
+    return Cursor(position, stop, target, place)
 
 
 def room_above(degrees: Degrees, pages: Degrees, values: Values, root: float, least: float) -> int:

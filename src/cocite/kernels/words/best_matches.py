@@ -13,7 +13,7 @@ import numpy as np
 from numba import int32, int64
 from numpy.typing import NDArray
 
-from cocite.kernels.jit import inline, kernel, lean_inline
+from cocite.kernels.jit import kernel, lean_inline, lean_kernel
 from cocite.kernels.words.keyword_pairs import mutual_information, scaled
 from cocite.kernels.words.word_vectors import insert_best
 
@@ -64,7 +64,7 @@ def as_whole(values: NDArray[Any], out: NDArray[np.int32]) -> None:
     out[:] = np.clip(values, 0.0, 1.0) * ONE + 0.5
 
 
-@inline
+@lean_inline
 def unmet_information(fa, fb, unmet):
     """The similarity of words on fa and fb pages that never occur together, as a whole number."""
     information = mutual_information(int64(0), fa, min(fb, int64(unmet.total) - fa), int64(unmet.total))
@@ -80,7 +80,7 @@ def fill_grid(frequencies, unmet):
             unmet.grid[k, i] = unmet.grid[i, k]
 
 
-@inline
+@lean_inline
 def give_slots(sets, others, width, space):
     """Give a slot to every member of the sets. Returns their number, or -1 without room."""
     count = int64(0)
@@ -111,31 +111,37 @@ def clear_slots(count, space):
 @kernel
 def fill_table(own, similar, unmet, otherwise, count, space):
     """Set the similarity of every slot's member with each member of A; otherwise[i] is the one of unknown pairs."""
-    width = int64(len(own))
+    width, table, slot, touched, level = int64(len(own)), space.table, space.slot, space.touched, unmet.level
+    levels = int64(len(unmet.grid)) if len(otherwise) == 0 and len(level) > 0 else int64(0)
+    rows = np.empty(levels * width, np.int32)  # by level: the grid is read a row at a time, which a cache holds
+    for i in range(width if levels > 0 else 0):
+        values = unmet.grid[level[own[i]]]
+        for k in range(levels):
+            rows[k * width + i] = values[k]
     for s in range(count):
-        row = space.table[s * width : (s + 1) * width]
-        if len(otherwise) > 0:
+        if levels > 0:
+            first = int64(level[touched[s]]) * width
             for i in range(width):
-                row[i] = otherwise[i]
-        elif len(unmet.level) > 0:
-            values = unmet.grid[unmet.level[space.touched[s]]]
+                table[s * width + i] = rows[first + i]
+        elif len(otherwise) > 0:
             for i in range(width):
-                row[i] = values[unmet.level[own[i]]]
+                table[s * width + i] = otherwise[i]
         else:
-            frequency = int64(unmet.frequency[space.touched[s]])
+            frequency = int64(unmet.frequency[touched[s]])
             for i in range(width):
-                row[i] = unmet_information(int64(unmet.frequency[own[i]]), frequency, unmet)
+                table[s * width + i] = unmet_information(int64(unmet.frequency[own[i]]), frequency, unmet)
+    others, others_value = similar.other, similar.value
     for i in range(width):
         for k in range(similar.begin[i], similar.end[i]):
-            s = int64(space.slot[similar.other[k]])
+            s = int64(slot[others[k]])
             if s >= 0:
-                space.table[s * width + i] = similar.value[k]
-        s = int64(space.slot[own[i]])
+                table[s * width + i] = others_value[k]
+        s = int64(slot[own[i]])
         if s >= 0:
-            space.table[s * width + i] = ONE
+            table[s * width + i] = ONE
 
 
-@kernel
+@lean_kernel
 def match(sets, page, own, weight, space):
     """The similarity of one set with A, the members `own`; without `weight` all members count the same."""
     start, stop, width = sets.starts[page], sets.starts[page + 1], int64(len(own))
@@ -189,7 +195,7 @@ def compare_lists(lists, table, width, result):
 # --------------------------------------------------------------------------------------------------------- candidates
 
 
-@inline
+@lean_inline
 def strongest_of(similar, i, words, values):
     """The words most similar to member i of A, best first, as many as there is room for. Returns their number."""
     count = int64(0)
@@ -209,28 +215,28 @@ def strongest(similar, maximum, words, values):
 
 @lean_inline
 def add_value(sums, touched, count, page, value):
-    """Add a value above 0 to a page's sum (a sum of 0 marks a new page). Returns the number of pages with one."""
-    if value <= 0.0:
-        return count
-    if sums[page] == 0.0:
-        touched[count] = page
-        count += 1
+    """Add a value above 0 to a page's sum (a sum of 0 marks a new page). Returns the number of pages with one.
+
+    Without a branch, which would often be guessed wrong. `touched` has room for one page more than the web has.
+    """
+    touched[count] = page
+    count += sums[page] == 0.0
     sums[page] += value
     return count
 
 
-@kernel
+@lean_kernel
 def add_postings(index, words, values, order, budget, sums, touched):
     """Add up the values of words on all pages that have them, in that order, until `budget` pages are read."""
-    count = int64(0)
+    count, starts, pages = int64(0), index.starts, index.columns
     for j in range(len(order)):
         word, value = int64(words[order[j]]), values[order[j]]
-        start, stop = index.starts[word], index.starts[word + 1]
+        start, stop = starts[word], starts[word + 1]
         if value <= 0.0:
             continue
         if stop - start > budget:
             break
         budget -= stop - start
         for k in range(start, stop):
-            count = add_value(sums, touched, count, int64(index.columns[k]), value)
+            count = add_value(sums, touched, count, int64(pages[k]), value)
     return count

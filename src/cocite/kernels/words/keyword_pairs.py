@@ -17,7 +17,7 @@ from numba import int64, uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.instructions import trailing_zeros
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import inline, kernel, lean_inline
 
 
 class Rows(NamedTuple):
@@ -147,7 +147,7 @@ def cell(both, a, b, total):
     return both * np.log((both / a) * (total / b))
 
 
-@inline
+@lean_inline
 def mutual_information(both, a, b, total):
     """Mutual information, in nats, of two words on a and b of `total` pages and on `both` of them together."""
     if uint64(both) * uint64(total) == uint64(a) * uint64(b):
@@ -159,7 +159,7 @@ def mutual_information(both, a, b, total):
     return max(0.0, (terms + cell(c - (b - both), c, d, total)) / total)
 
 
-@inline
+@lean_inline
 def scaled(value, low, high):
     """Min–max normalisation; if all values are equal up to rounding, 1 for a value above 0, else 0."""
     if high - low <= 1e-12 * high:

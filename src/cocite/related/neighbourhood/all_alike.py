@@ -63,11 +63,13 @@ def all_alike(
     progress: Progress = no_progress,
 ) -> AllAlike:
     """The k pages of highest integrated similarity to every page."""
-    limits, vocabulary, pages = limits or SearchLimits(), vocabulary_of(words), words.pages
-    bounds = kernels.CandidateLimits(limits.candidates, limits.reach, limits.postings, min(limits.alike, limits.near))
-    near = kernels.SimilarPages(np.zeros((pages, limits.near), np.uint32), np.zeros((pages, limits.near), np.int32))
+    limits, pages = limits or SearchLimits(), words.pages
+    vocabulary = vocabulary_of(words, limits.reach)
+    bounds = kernels.CandidateLimits(limits.candidates, limits.postings, min(limits.alike, limits.near))
+    near = no_similar(pages, limits.near)
     web = kernels.LinkedWeb(links.out, links.into, near, SHARE_OF_OTHERS, mix)
     found = AllAlike(np.zeros((pages, k), np.uint32), np.zeros((pages, k), np.float64))
+    best = kernels.MostSimilar(*found)
     widest = int(words.sizes.max(initial=1))
     longest = int(max(np.diff(links.out.starts).max(initial=1), np.diff(links.into.starts).max(initial=1)))
     rooms: list[kernels.PageSpace] = []  # one for each thread
@@ -75,7 +77,7 @@ def all_alike(
     def new_room() -> kernels.PageSpace:
         for_words = match_space(len(words.relevance.frequency), limits.candidates * widest, widest)
         for_links = match_space(pages, limits.candidates * longest, longest)
-        return kernels.PageSpace(for_words, for_links, np.zeros(pages), np.empty(pages, np.uint32))
+        return kernels.PageSpace(for_words, for_links, np.zeros(pages), np.empty(pages + 1, np.uint32))
 
     def in_chunks(stage: str, work: Callable[[int, int, kernels.PageSpace], bool]) -> None:
         def chunk(first: int) -> int:
@@ -94,15 +96,25 @@ def all_alike(
     )
     in_chunks(
         "comparing pages by words and links",
-        lambda a, b, room: kernels.alike_by_both(a, b, vocabulary, web, bounds, room, found),
+        lambda a, b, room: kernels.alike_by_both(a, b, vocabulary, web, bounds, room, best),
     )
     return found
 
 
-def vocabulary_of(words: Likeness) -> kernels.PageKeywords:
-    """The words, and r_s of all pairs that occur together, computed once."""
+def no_similar(members: int, most: int) -> kernels.MostSimilar:
+    """Room for what is most similar to each member."""
+    return kernels.MostSimilar(np.zeros((members, most), np.uint32), np.zeros((members, most), np.int32))
+
+
+def vocabulary_of(words: Likeness, reach: int) -> kernels.PageKeywords:
+    """The words, r_s of all pairs that occur together, and the `reach` words most similar to each, computed once."""
     similar, starts = words.relevance.similar, words.relevance.both.starts
-    whole = np.empty(len(similar), np.int32)
-    in_parts(ranges(starts), lambda a, b: as_whole(similar[starts[a] : starts[b]], whole[starts[a] : starts[b]]))
+    whole, leading = np.empty(len(similar), np.int32), no_similar(len(starts) - 1, reach)
     known = Similarities(starts[:-1], starts[1:], words.relevance.both.other, whole)
-    return kernels.PageKeywords(words.words, words.relevance.pages_of, known, words.unmet)
+
+    def some(first: int, last: int) -> None:
+        as_whole(similar[starts[first] : starts[last]], whole[starts[first] : starts[last]])
+        kernels.most_similar_words(first, last, known, leading)
+
+    in_parts(ranges(starts), some)
+    return kernels.PageKeywords(words.words, words.relevance.pages_of, known, leading, words.unmet)
