@@ -14,7 +14,7 @@ import pytest
 import cocite
 from cocite.errors import BadParameter
 from cocite.operations.pages.recommend import Recommend
-from cocite.operations.pages.related import Related
+from cocite.operations.pages.related import Related, why_unrelated
 from cocite.python import Store
 from cocite.results.visits import Visit
 from cocite.sources.records import Link, Page
@@ -71,6 +71,13 @@ def test_pages_that_were_read_are_no_results_even_if_they_count_nothing(web: Sto
               for url, date, dwell in zip(birds, (1, 5000, 5001), (30.0, 0.0, 30.0), strict=True)]  # fmt: skip
     found = urls(web.recommend(visits, method="cocitation", k=50, **given))
     assert found and not {*birds} & {*found}
+
+
+def test_of_a_long_history_without_results_some_pages_are_named(web: Store) -> None:
+    read = [*map(web.graph.address, range(web.graph.pages))]
+    said = why_unrelated(web, read, "cocitation")
+    assert said.startswith(f"{', '.join(read[:5])} and {len(read) - 5} other pages are known, but ")
+    assert why_unrelated(web, read[:2], "cocitation").startswith(f"{read[0]}, {read[1]} are known, but ")
 
 
 def test_recency_dwell_and_decay(web: Store) -> None:

@@ -22,6 +22,7 @@ QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds with default limits, and for few pages and results:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
+MAX_NAMED_PAGES = 5  # of a question without results
 MAX_LINKS, MAX_TEXT_CHARS = 600, 4096
 """Of a page that the store doesn't have, as an assistant sends it."""
 
@@ -185,7 +186,13 @@ class Related(Operation, CommandLineOptions):
 
 def why_filtered(web: Web, filters: Filters, query: Sequence[str]) -> str:
     """Why nothing passes the filters, and what to try."""
-    return why_none_passes(web.graph, filters, f"Nothing related to {', '.join(query)}")
+    return why_none_passes(web.graph, filters, f"Nothing related to {first_of(query)}")
+
+
+def first_of(urls: Sequence[str]) -> str:
+    """The first addresses, and how many others there are: a history has a thousand."""
+    more = len(urls) - MAX_NAMED_PAGES
+    return ", ".join(urls[:MAX_NAMED_PAGES]) + (f" and {count(more, 'other page')}" if more > 0 else "")
 
 
 def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:
@@ -197,7 +204,7 @@ def why_unrelated(web: Web, urls: Sequence[str], *calls: str) -> str:
 
     pages, chosen = question(web.graph, urls, chop="host").seeds, [method(call) for call in calls]
     are, their = ("is", "its") if len(urls) == 1 else ("are", "their")
-    known = f"{', '.join(urls)} {are} known, but"
+    known = f"{first_of(urls)} {are} known, but"
     for each in chosen:
         unit = getattr(each.params, "unit", "none")
         if unit not in ("none", "auto") and all(linked_at_home_only(web, page, unit) for page in pages):
