@@ -20,12 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph import generation
-from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_small_arrays, distinct, find_in, read_only
+from cocite.errors import BadStore
+from cocite.graph.arrays import (
+    IN_MEMORY,
+    TEXT_COLUMNS,
+    TYPE_OF,
+    Arrays,
+    Keys,
+    changed_small_arrays,
+    distinct,
+    find_in,
+    read_only,
+)
 from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
 from cocite.kernels.codec.layer_rows import address_ranks, drop_rows, order_names
 from cocite.kernels.codec.lists import mark_moved, number_moved, place_moved
-from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 NONE = 0xFFFFFFFF
 """In a table of a layer: the page has no row any more."""
@@ -55,6 +65,17 @@ class Layer:
     def __getitem__(self, name: str) -> Values:
         return self.arrays[name] if name in self.arrays else empty_array(TYPE_OF.get(name, np.dtype(np.uint32)))
 
+    def pages(self, name: str) -> Pages:
+        """The pages that the layer lists in an array such as `fact.page`: verified, since they are used as places."""
+        found = self[name]
+        if int(found.max(initial=0)) >= max(1, self.first + self.new):
+            raise self.damaged(name)
+        return found
+
+    def damaged(self, name: str) -> BadStore:
+        """The error for an array of the layer that contradicts others."""
+        return generation.damaged_layer(self.file or IN_MEMORY, f" ({name})")
+
     def part(self, name: str) -> FilePart:
         """An array of the layer, to be mapped or copied."""
         values = self[name]
@@ -65,8 +86,8 @@ class Layer:
     def decides_parents(self, kind: str) -> Pages:
         """The pages whose row of `best` or `sample` parents the layer decides."""
         if int(self.manifest["format"]) >= ROWS_FORMAT:
-            return self[f"{kind}.page"]
-        return distinct(np.concatenate([self["in.page"], self[f"{kind}.page"]]))
+            return self.pages(f"{kind}.page")
+        return distinct(np.concatenate([self.pages("in.page"), self.pages(f"{kind}.page")]))
 
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
         """Names of arrays, with the file, whose bytes are not those that were written."""
@@ -236,6 +257,8 @@ class LayeredArrays(Arrays):
 
     def _grown(self, name: str, key: str) -> Values:
         """A per-page array with the values of layers in their places."""
+        for layer in self.layers:
+            layer.pages(key)
         short = not len(self.base[name])
         if short and not any(layer[name].any() for layer in self.layers):
             return self.base[name].view()
@@ -257,7 +280,11 @@ class LayeredArrays(Arrays):
         places = self._word_places[direction]
         words = (self.pages >> 6) + 1
         bits = np.zeros(2 * words, np.uint64)
-        rows = sum(int(mark_moved(bits, layer[f"{direction}.page"])) for layer in self.layers)
+        rows = 0
+        for layer in self.layers:
+            rows += int(mark_moved(bits, layer.pages(f"{direction}.page")))
+            if int(layer[f"{direction}.start"].max(initial=0)) > max(0, len(layer[f"{direction}.words"]) - 1) << 6:
+                raise layer.damaged(f"{direction}.start")
         number_moved(bits, words)
         moved = np.concatenate([bits, np.zeros(2 * rows, np.uint64)])
         for layer, place in zip(self.layers, places[1:], strict=True):
@@ -315,6 +342,8 @@ class LayeredArrays(Arrays):
         parents, places = self._joined(f"{kind}.parent")
         counts = [len(each[f"{kind}.parent"]) // max(1, len(each[f"{kind}.page"])) for each in self.parts]
         self.stored_parents[kind] = max(counts)
+        if any(count not in (0, max(counts)) for count in counts):
+            raise self.damaged()
         tables = [
             PageTable(each[f"{kind}.page"], (place + np.arange(len(each[f"{kind}.page"])) * count,))
             for each, place, count in zip(self.parts, places, counts, strict=True)
@@ -347,7 +376,7 @@ class LayeredArrays(Arrays):
     def order_of_new(self, keys: Callable[[], Keys]) -> NDArray[np.uint64]:
         """The address keys of new pages, by the pages of the base before each and by their keys."""
         before = np.concatenate([np.zeros(0, np.uint32), *(layer["name.before"] for layer in self.layers)])
-        if len(before) != self.new:
+        if len(before) != self.new or int(before.max(initial=0)) > self.base.pages:
             raise self.damaged()
         found, (data, offsets) = np.empty(self.new, np.uint64), keys()
         if self.new:
@@ -375,28 +404,5 @@ def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
 
 def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
     """The pages that some layers list in arrays such as `record.page`, ascending."""
-    return distinct(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
-
-
-def check_lengths(layer: Layer, base: Arrays) -> list[str]:
-    """Arrays of a layer whose lengths contradict each other: kernels trust them."""
-    facts, wrong = len(layer["fact.page"]), []
-    wrong += [name for name in PAGE_FACTS if len(layer[name]) not in (0, facts)]
-    for name in ("out", "in"):
-        rows, starts, words = len(layer[f"{name}.page"]), layer[f"{name}.start"], layer[f"{name}.words"]
-        if len(layer[f"{name}.degree"]) != rows or len(starts) != (rows + 1 if rows else 0):
-            wrong.append(f"{name}.start")
-        elif rows and int(starts[-1]) > (len(words) - 1) << 6:
-            wrong.append(f"{name}.words")
-    for kind, columns in PAGE_TABLES.items():
-        wrong += [f"{kind}.{name}" for name in columns if len(layer[f"{kind}.{name}"]) != len(layer[f"{kind}.page"])]
-    if len(layer["name.before"]) != layer.new or len(layer["name.block"]) != -(-layer.new // NAMES_PER_BLOCK):
-        wrong.append("name.before")
-    if layer.new and len(layer["name.code"]) != 514 + len(layer["name.piece"]):
-        wrong.append("name.code")
-    keys = ("fact.page", "out.page", "in.page", "record.page", "best.page", "sample.page", "out.long.page", "near.page")
-    limit = layer.first + layer.new
-    wrong += [name for name in keys if len(layer[name]) and int(layer[name][-1]) >= limit]
-    if layer.first < base.pages:
-        wrong.append("first")
-    return wrong
+    listed = (layer.pages(name) for layer in layers for name in names)
+    return distinct(np.concatenate([np.zeros(0, np.uint32), *listed]))
