@@ -203,6 +203,8 @@ class GraphLinks:
         repeats = np.searchsorted(repeated, own, "right") - lows
         again = places_of(lows, repeats)
         if len(again):
+            if int(self.repeats.target[again].max()) >= self._arrays.pages:
+                raise self._arrays.damaged()
             ends = np.repeat(starts[1:], repeats)
             targets = np.insert(targets, ends, self.repeats.target[again])
             attributes = np.insert(attributes, ends, self.repeats.attribute[again])
