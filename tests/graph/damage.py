@@ -28,7 +28,7 @@ from cocite.graph.build import passes as build_module
 from cocite.graph.build.maintain import compact, remove
 from cocite.graph.changes.history import history_of
 from cocite.graph.check import check
-from cocite.graph.generation import LAYER_HEADER_BYTES, digest, read_current, read_layer_manifest, read_pointer
+from cocite.graph.generation import LAYER_HEADER_BYTES, digest, read_layer_manifest, read_pointer
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from tests.graph.webs import ADDRESSES, THOROUGH, extend, make, page, tight
@@ -184,8 +184,9 @@ def reseal_layer(file: Path) -> str:
         entry["digest"] = digest(raw[entry["offset"] : end])
     text = json.dumps(manifest, sort_keys=True).encode()
     assert len(text) == size
-    raw[start : start + size] = text
-    file.write_bytes(raw)
+    with file.open("r+b") as own:  # it may be mapped
+        own.seek(start)
+        own.write(text)
     return digest(text)
 
 

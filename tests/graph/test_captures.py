@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from cocite.graph.build.captures import crawls_of
 from cocite.graph.changes.history import STATE_NUMBERS, empty_captures
 from cocite.kernels.codec import history_reader
-from cocite.kernels.codec.history_codec import KINDS, NO_LEAD, PARTIAL_KIND, Captures, CodingContext, References, new_model
+from cocite.kernels.codec.history_codec import (
+    KINDS,
+    NO_LEAD,
+    PARTIAL_KIND,
+    Captures,
+    CodingContext,
+    References,
+    new_model,
+)
 from cocite.kernels.codec.history_reader import read_captures
 from cocite.kernels.codec.history_writer import write_captures
 from cocite.kernels.interpreted import as_python

@@ -323,9 +323,10 @@ def test_captures_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         captures = [[part.tolist() for part in rows.captures] for rows in found]
         for each in captures:
             assert not room or len(each[0]) <= room or len(set(each[0])) == 1
-        lists = [[each[6][i:k] for i, k in zip(each[5], each[5][1:], strict=False)] for each in captures]
+        sizes = [np.diff(each[5]).tolist() for each in captures]
         columns = [[value for each in captures for value in each[part]] for part in (0, 1, 2, 3, 4, 6, 7)]
-        return [[value for each in rows for value in each[part]] for part in range(3)] + columns + [sum(lists, [])]
+        joined = [[value for each in rows for value in each[part]] for part in range(3)]
+        return [*joined, *columns, [size for each in sizes for size in each]]
 
     room, days = 0, range(-1, len(history.days))
     whole = [read(until) for until in days]

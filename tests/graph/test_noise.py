@@ -17,7 +17,6 @@ from tests.graph.damage import layered_web, rich_history, rich_web
 from tests.graph.webs import make, tight
 from tests.kernel_cache import BOUNDS_CACHE, ROOT
 
-
 STORES: dict[str, Callable[[Path], object]] = {
     "plain": lambda path: make(path, rich_web()),
     "layers": layered_web,

@@ -261,7 +261,9 @@ def read_layer_manifest(store: Path, layer: LayerName) -> dict[str, Any]:
         if magic != LAYER_MAGIC or digest(raw) != layer.digest:
             raise damaged_layer(file)
         manifest = parse_manifest(raw)
-        newer = [manifest[name] for name in _LAYER_FIELDS][0] > LAYER_FORMAT
+        if missing := [name for name in _LAYER_FIELDS if name not in manifest]:
+            raise KeyError(missing[0])
+        newer = manifest["format"] > LAYER_FORMAT
     except FileNotFoundError as error:
         raise damaged_layer(file, "", "is missing") from error
     except OSError as error:

@@ -51,7 +51,9 @@ class Numbers(NamedTuple):
             return None
         page = _replaced(pages, np.arange(new.pages), old.pages)
         host, site = (
-            _replaced(_verified(old, f"page.{unit}", _count(old, unit))[pages], new.array(f"page.{unit}"), _count(old, unit))
+            _replaced(
+                _verified(old, f"page.{unit}", _count(old, unit))[pages], new.array(f"page.{unit}"), _count(old, unit)
+            )
             for unit in STORED_UNITS
         )
         before, known = _domains(old), host >= 0

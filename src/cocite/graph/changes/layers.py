@@ -19,8 +19,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph import generation
 from cocite.errors import BadStore
+from cocite.graph import generation
 from cocite.graph.arrays import (
     IN_MEMORY,
     TEXT_COLUMNS,
