@@ -50,7 +50,7 @@ def intact() -> Graph:
 
 @cache
 def layered() -> Graph:
-    """As many pages, of which some came with layers."""
+    """As many pages; some came with layers."""
     return layered_web_of(400)
 
 
@@ -61,7 +61,7 @@ def web_of(count: int) -> Graph:
 
 
 def layered_web_of(count: int) -> Graph:
-    """The same web, of which a third came with two layers; in memory."""
+    """The same web in memory; a third of it came with two layers."""
     pages = pages_of(count)
     with tempfile.TemporaryDirectory() as folder, long_lists():
         path = Path(folder) / "web.cocite"

@@ -115,7 +115,7 @@ def change(of: Whole, data: bytes) -> None:
 
 
 def only_arrays(file: Path, before: bytes, after: bytes) -> bool:
-    """Whether a file is a layer of which nothing but arrays was changed."""
+    """Whether a file is a layer, and nothing in it was changed but arrays."""
     header = LAYER_HEADER_BYTES + int.from_bytes(before[8:LAYER_HEADER_BYTES], "little")
     return file.suffix == ".layer" and before[:header] == after[:header]
 

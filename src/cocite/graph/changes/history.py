@@ -311,7 +311,7 @@ def first_captures(
 
 
 def pieces(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Ranges of pages with so many captures and links, for which there is room, or of one page each."""
+    """Ranges of pages whose captures and links there is room for, or of one page each; `sizes` are of all."""
     first, captures, links = 0, 0, 0
     for page, (more, more_links) in enumerate(sizes.tolist()):
         if page > first and (captures + more > ROOM_CAPTURES or links + more_links > ROOM_LINKS):
