@@ -1,9 +1,9 @@
 """Compute ranks, hubs, walks and every method on graphs whose arrays have changed bits.
 
 Whatever the bits say, a computation returns or raises a CociteError. It never crashes, and it doesn't take memory in
-proportion to a damaged number. Graphs are in memory, and bits change as a disk would change them: types and lengths of
-arrays stay, since opening a store verifies those. Each trial is a process of its own with limits, so that a crash, a
-hang or a large allocation is seen.
+proportion to a damaged number. Graphs are in memory, half of them with layers. Bits change as a disk would change them:
+types and lengths of arrays stay, since opening a store verifies those. Each trial is a process of its own with limits,
+so that a crash, a hang or a large allocation is seen.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from __future__ import annotations
 import random
 import resource
 import signal
+import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cocite.errors import CociteError
+from cocite.graph.arrays import Arrays
+from cocite.graph.changes.layers import Layer, LayeredArrays
 from cocite.graph.store import Graph
 from cocite.operations.pages.hubs import Hubs
 from cocite.operations.store.links import ShowLinks
@@ -32,7 +34,7 @@ from cocite.results.ask import Question, ask
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.faults.dying import in_child
-from tests.graph.webs import long_lists
+from tests.graph.webs import extend, long_lists, make
 
 MAX_SECONDS = 60
 MEMORY_BYTES = 2 << 30  # of address space beyond what the process has
@@ -46,8 +48,39 @@ def intact() -> Graph:
     return web_of(400)
 
 
+@cache
+def layered() -> Graph:
+    """As many pages; some came with layers."""
+    return layered_web_of(400)
+
+
 def web_of(count: int) -> Graph:
     """A web of `count` pages, with something in every array that is computed with."""
+    with long_lists():
+        return Graph.from_records(pages_of(count))
+
+
+def layered_web_of(count: int) -> Graph:
+    """The same web in memory; a third of it came with two layers."""
+    pages = pages_of(count)
+    with tempfile.TemporaryDirectory() as folder, long_lists():
+        path = Path(folder) / "web.cocite"
+        make(path, pages[::3] + pages[1::3])
+        extend(path, pages[2::6])
+        extend(path, pages[5::6])
+        arrays = Graph(path).arrays
+        assert isinstance(arrays, LayeredArrays) and len(arrays.layers) == 2
+        base = Arrays({name: values.copy() for name, values in arrays.base.items()}, arrays.base.manifest)
+        return Graph(LayeredArrays(base, [in_memory(layer) for layer in arrays.layers]))
+
+
+def in_memory(layer: Layer) -> Layer:
+    """A layer without its file."""
+    return Layer(layer.manifest, {name: values.copy() for name, values in layer.arrays.items()})
+
+
+def pages_of(count: int) -> list[Page]:
+    """The records of a web."""
     dice = random.Random(3)
     names = [f"https://site{n * 40 // count}.example/page{n}" for n in range(count)]
     pages = []
@@ -57,8 +90,7 @@ def web_of(count: int) -> Graph:
         pages.append(Page(name, f"Title {n}", f"Words of page {n} and {n * 7 % 13}. " * 3, links, ["One", "Two"]))
     copies = [Page(f"https://copy{n}.example/", links=[Link(url) for url in names[:20]]) for n in range(4)]
     moved = [Page("https://old.example/", redirect=names[3])]
-    with long_lists():
-        return Graph.from_records([*pages, *copies, *moved])
+    return [*pages, *copies, *moved]
 
 
 def computations() -> dict[str, Computation]:
@@ -116,9 +148,10 @@ def some_pages(graph: Graph) -> list[int]:
 
 def damage(graph: Graph, dice: random.Random) -> tuple[str, Graph]:
     """A graph with other bits in one or two of its arrays, and what was changed."""
-    arrays: dict[str, NDArray[Any]] = dict(graph.arrays)
+    parts = [dict(part if isinstance(part, Arrays) else part.arrays) for part in graph.arrays.parts]
     said = []
     for _ in range(dice.choice([1, 1, 2])):
+        arrays = dice.choice(parts[1:]) if len(parts) > 1 and dice.randrange(4) else parts[0]
         filled = sorted(name for name, values in arrays.items() if len(values))
         links = [name for name in filled if name.startswith(("out.", "in.", "near.", "alias.", "best.", "sample."))]
         name = dice.choice(dice.choice([filled, links]))
@@ -127,7 +160,11 @@ def damage(graph: Graph, dice: random.Random) -> tuple[str, Graph]:
             data[at] ^= mask
             said.append(f"{name}[{at}]^{mask:#x}")
         arrays[name] = np.frombuffer(bytes(data), arrays[name].dtype)
-    return " ".join(said[:6]), Graph.from_arrays(arrays, graph.manifest)
+    if len(parts) == 1:
+        return " ".join(said[:6]), Graph.from_arrays(parts[0], graph.manifest)
+    base = Arrays(parts[0], graph.arrays.base.manifest)
+    layers = [Layer(layer.manifest, own) for layer, own in zip(graph.arrays.layers, parts[1:], strict=True)]
+    return " ".join(said[:6]), Graph(LayeredArrays(base, layers))
 
 
 def changes(size: int, item: int, dice: random.Random) -> Iterator[tuple[int, int]]:
@@ -147,7 +184,7 @@ def changes(size: int, item: int, dice: random.Random) -> Iterator[tuple[int, in
 def attempt(seed: int, chosen: str = "") -> dict[str, str]:
     """Damage a graph, compute everything, and return how each computation ended; raises what isn't for users."""
     dice = random.Random(seed)
-    said, graph = damage(intact(), dice)
+    said, graph = damage(layered() if seed % 2 else intact(), dice)
     every = computations()
     names = [chosen] if chosen else dice.sample(sorted(every), 6)
     ended = {}
@@ -177,6 +214,7 @@ def warm() -> None:
     """Compile or load all kernels here, and not again in each process."""
     for name, compute in computations().items():
         compute(intact())
+        compute(layered())
         assert name
 
 

@@ -1,7 +1,8 @@
 """Commands on stores with changed bits under checksums that fit: each ends with an answer or one line that says why.
 
-Nothing refuses such a store at its door, so whatever decodes an array has to stay inside it. Every array of a store and
-of its side data is changed, and every command that reads runs on it, in a process with limits of time and memory.
+Nothing refuses such a store at its door, so whatever decodes an array has to stay inside it. Every array of a store, of
+its layers and of its side data is changed, and so are the arrays of a store that keeps all captures. Every command that
+reads runs on it, in a process with limits of time and memory.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import NamedTuple
 from cocite.related import methods, ranks
 from tests.faults.computing import MEMORY_BYTES, changes
 from tests.faults.dying import command, finished, fork
-from tests.faults.model import store
+from tests.faults.model import archive, store
 from tests.fuzz.store import seal
+from tests.graph.damage import ArrayPlace, array_places
 
 MAX_SECONDS = 60
 NOTHING, UNKNOWN = 1, 3
@@ -60,15 +62,35 @@ def commands(place: Path) -> dict[str, tuple[object, ...]]:
     return made
 
 
+def archive_commands(place: Path) -> dict[str, tuple[object, ...]]:
+    """Commands that read captures."""
+    path, url = store(archive(place)), "https://list1.example/"
+    of, then = ("-i", path), ("--as-of", "2020")
+    return {
+        "check": ("check", path), "links --as-of": ("links", url, *then, *of),
+        "changes": ("changes", url, "--from", "2019", *of),
+        "related --as-of": ("related", url, "-m", "cocitation", *then, *of), "compact": ("compact", "-q", *of),
+        "add": ("add", place / "more-captures.jsonl", "-q", *of), "remove": ("remove", url, "-q", *of),
+    }  # fmt: skip
+
+
+def all_places(model: Path) -> list[ArrayPlace]:
+    """Every array of a store, its layers and its side data, and of the history of another."""
+    beside = [file for file in sorted((store(model) / "side").rglob("*.bin")) if file.stat().st_size]
+    kept = [place for place in array_places(store(archive(model))) if place.name.startswith("history.")]
+    sides = [ArrayPlace(file.stem, file, 0, file.stat().st_size) for file in beside]
+    return [*array_places(store(model)), *sides, *kept]
+
+
 def damage_all(model: Path, rounds: int, seed: int, names: list[str], every: int = 1) -> Iterator[Damaged | str]:
     """Change every array so often (or each `every`-th), and run some commands each time; texts say what has failed."""
     dice = random.Random(seed)
-    files = [file for file in sorted(store(model).rglob("*.bin")) if file.stat().st_size][seed % every :: every]
+    places = all_places(model)[seed % every :: every]
     ended: Counter[tuple[str, str]] = Counter()
     for number in range(rounds):
-        for file in files:
-            with changed(model, file, dice) as (place, what):
-                every = commands(place)
+        for each in places:
+            with changed(model, each, dice) as (place, what):
+                every = commands(place) if each.file.is_relative_to(store(model)) else archive_commands(place)
                 chosen = [name for name in every if name in names] or dice.sample(sorted(every), 3)
                 for name in chosen:
                     try:
@@ -83,21 +105,27 @@ def damage_all(model: Path, rounds: int, seed: int, names: list[str], every: int
 class changed:
     """A place whose store has other bits in one array, and checksums that fit; and what was changed."""
 
-    def __init__(self, model: Path, file: Path, dice: random.Random) -> None:
+    def __init__(self, model: Path, array: ArrayPlace, dice: random.Random) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="damaged-", dir=model.parent)
         self._place = Path(shutil.copytree(model, Path(self._folder.name) / "place", copy_function=os.link))
-        data, where = bytearray(file.read_bytes()), self._place / file.relative_to(model)
-        self._what = where.relative_to(store(self._place)).as_posix()
-        for at, mask in changes(len(data), 4, dice):
-            if at < len(data):
-                data[at] ^= mask
-                self._what += f" [{at}]^{mask:#x}"
-        for each in (where, *store(self._place).rglob("*.json"), store(self._place) / "CURRENT"):  # which is linked
+        own_store = store(model) if array.file.is_relative_to(store(model)) else store(archive(model))
+        path, where = self._place / own_store.relative_to(model), self._place / array.file.relative_to(model)
+        self._what = f"{where.relative_to(self._place).as_posix()} {array.name}"
+        for each in (where, *path.rglob("*.json"), *path.glob("*.layer"), path / "CURRENT"):  # which are linked
             own = each.read_bytes()
-            each.unlink()
+            each.unlink(missing_ok=True)
             each.write_bytes(own)
-        where.write_bytes(data)
-        seal(store(self._place), [where])
+
+        def flip(raw: bytes) -> bytes:
+            data = bytearray(raw)
+            for at, mask in changes(len(data), 4, dice):
+                if at < len(data):
+                    data[at] ^= mask
+                    self._what += f" [{at}]^{mask:#x}"
+            return bytes(data)
+
+        array._replace(file=where).change(flip)
+        seal(path, [where])
 
     def __enter__(self) -> tuple[Path, str]:
         return self._place, self._what[:200]

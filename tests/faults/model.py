@@ -37,7 +37,7 @@ LAYERED = {
 """A page that is not in the base."""
 OF_LAYERS = {"fact.page", "record.page", "out.page", "in.page", "out.start", "in.start", "name.before"}
 OF_HISTORY = {name for name in TYPE_OF if name.startswith("history.")}
-"""Only stores that keep all captures have these, and no fault is tried on such a store."""
+"""Only stores that keep all captures have these: `with_archive` makes one."""
 NOT_STORED = {"best.first", "sample.first"}
 RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"

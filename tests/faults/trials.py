@@ -64,12 +64,13 @@ with a signal.
 **Changed bytes.** Bytes of every file are changed, one at a time. `check` finds the change, every question ends with
 an answer or an error message, and `add` either fails or gives the same result as on an undamaged store.
 
-**Commands on changed bits.** Bits of every array, of the store and of its side data, are changed under checksums that
-fit, so that nothing refuses the store at its door. Commands that read, compute, export or write then end with an answer
+**Commands on changed bits.** Bits of every array, of the store, of its layer and of its side data, are changed under
+checksums that fit, so that nothing refuses the store at its door. So are the arrays of the history of another store.
+Commands that read, compute, export or write then end with an answer
 or with one line that says why: no crash, no traceback, no lack of memory with 2 GB more than they have at the start.
 
-**Computing on changed bits.** The same in memory: every rank, every method and every operation that reads links
-answers or refuses, each trial in a process with limits of time and memory.
+**Computing on changed bits.** The same in memory, half of the time with layers: every rank, every method and every
+operation that reads links answers or refuses, each trial in a process with limits of time and memory.
 
 What is promised: opening a store verifies its manifest and its smallest arrays, 1 MiB together. `add`, `remove` and
 `check` verify every byte. A server verifies every byte in the background after it has opened a store, with at most 1/41

@@ -34,8 +34,9 @@ instrumentation: this tries ten to a hundred times as many.
   one process. Every route has an example. A reply of 500 is a failure, and so is an answer that doesn't come.
 - `kernels` changes bits in the arrays of a graph in memory, and asks a method, computes a rank, or runs another
   operation that reads links. It must answer or refuse.
-- `store` damages the files of a store and its side data: `check` must find the damage, and every file is read each
-  time.
+- `layers` does the same with a graph that has layers, most of the time in an array of a layer.
+- `store` damages the files of a store with layers and its side data: `check` must find the damage, and every file is
+  read each time. `captures` damages a store that keeps all captures, and reads them as of every day.
 
 Time and memory are oracles, too. An input fails if it takes over 1 s + 60 µs per byte of processor time in each of
 three tries, or over 256 MiB + 2 kB per byte of memory beyond the peak of the last 256 inputs. One input in 200 has a

@@ -202,7 +202,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF=https://a.example/>a</A>",
     ),
     "request": REQUESTS,
-    "kernels": tuple(bytes([number]) for number in range(40)),
-    "store": (bytes(range(20)), bytes([7, 0, 0, 0, 255] * 6)),
+    **dict.fromkeys(("kernels", "layers"), tuple(bytes([number]) for number in range(40))),
+    **dict.fromkeys(("store", "captures"), (bytes(range(20)), bytes([7, 0, 0, 0, 255] * 6))),
 }  # fmt: skip
 """Examples of what each target reads."""

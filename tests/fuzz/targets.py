@@ -24,10 +24,10 @@ from cocite.sources.crawl.hints import MAX_HINTS, feeds_of, read_hints
 from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
-from tests.fuzz.kernels import kernels
+from tests.fuzz.kernels import kernels, layers
 from tests.fuzz.requests import request
 from tests.fuzz.seeds import FILES
-from tests.fuzz.store import MEMORY, store
+from tests.fuzz.store import MEMORY, captures, store
 
 Target = Callable[[bytes], None]
 MAX_SURVIVED = 1000
@@ -156,5 +156,7 @@ TARGETS: dict[str, Target] = {
     "bvgraph": bvgraph,
     "request": request,
     "kernels": kernels,
+    "layers": layers,
     "store": store,
+    "captures": captures,
 }

@@ -108,6 +108,7 @@ def test_every_file_of_a_store_is_damaged_and_restored() -> None:
     """Each is found by its own name."""
     path, files, original = store.whole()
     kinds = {
+        "g000001-000001.layer",
         "CURRENT",
         "manifest.json",
         "title.data.bin",
@@ -119,7 +120,8 @@ def test_every_file_of_a_store_is_damaged_and_restored() -> None:
     }
     assert kinds <= {file.name for file in files}
     assert len(files) < 256, "one byte chooses the file"
-    for number in range(0, len(files), 9):
+    layers = [number for number, file in enumerate(files) if file.suffix == ".layer"]
+    for number in sorted({*range(0, len(files), 9), *layers}):
         at = len(original[files[number]]) // 2
         other = original[files[number]][at] ^ 1
         TARGETS["store"](bytes([number, at & 255, at >> 8 & 255, at >> 16, other]))
@@ -127,7 +129,7 @@ def test_every_file_of_a_store_is_damaged_and_restored() -> None:
     assert store.is_found(path) is False
 
 
-@pytest.mark.parametrize("name", sorted(set(TARGETS) - {"store", "kernels"}))
+@pytest.mark.parametrize("name", sorted(set(TARGETS) - {"store", "captures", "kernels", "layers"}))
 @given(cut=st.integers(0, 200), put=st.binary(max_size=12), at=st.integers(0, 200))
 @examples(8)
 def test_changed_seeds(name: str, cut: int, put: bytes, at: int) -> None:
@@ -192,10 +194,28 @@ def test_damaged_arrays_are_computed_with(monkeypatch: pytest.MonkeyPatch) -> No
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of a kernel")
 
-    graph, _ = kernels.small()
-    monkeypatch.setattr(kernels, "small", lambda: (graph, [fail]))
-    with pytest.raises(RuntimeError, match="a fault of a kernel"):
-        TARGETS["kernels"](b"a")
+    for name, make in (("kernels", "small"), ("layers", "with_layers")):
+        graph, _ = getattr(kernels, make)()
+        assert bool(graph.arrays.layers) == (name == "layers")
+        monkeypatch.setattr(kernels, make, lambda graph=graph: (graph, [fail]))
+        with pytest.raises(RuntimeError, match="a fault of a kernel"):
+            TARGETS[name](b"a")
+
+
+def test_captures_are_damaged_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    path, files, _ = store.whole(history=True)
+    assert "history.edit.bin" in {file.name for file in files} and len(files) < 256
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("a fault of the reader")
+
+    number = next(number for number, file in enumerate(files) if file.name == "history.edit.bin")
+    TARGETS["captures"](bytes([number, 3, 0, 0, 77]))
+    monkeypatch.setattr(store, "read_history", fails)
+    with pytest.raises(AssertionError, match="a fault of the reader"):
+        TARGETS["captures"](bytes([number, 3, 0, 0, 77]))
+    monkeypatch.undo()
+    assert store.is_found(path) is False
 
 
 def test_fast_runs_go_on_after_a_failure_and_keep_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,8 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.graph.build.captures import crawls_of
-from cocite.graph.changes.history import empty_captures
-from cocite.kernels.codec.history_codec import NO_LEAD, Captures, CodingContext, References, new_model
+from cocite.graph.changes.history import STATE_NUMBERS, empty_captures
+from cocite.kernels.codec import history_reader
+from cocite.kernels.codec.history_codec import (
+    KINDS,
+    NO_LEAD,
+    PARTIAL_KIND,
+    Captures,
+    CodingContext,
+    References,
+    new_model,
+)
 from cocite.kernels.codec.history_reader import read_captures
 from cocite.kernels.codec.history_writer import write_captures
 from cocite.kernels.interpreted import as_python
@@ -89,14 +101,22 @@ def written(captures: Captures, references: References, known: CodingContext) ->
 
 
 def read(
-    units: np.ndarray, references: References, known: CodingContext, until: int, said: tuple[int, int], room: int
+    units: np.ndarray,
+    references: References,
+    known: CodingContext,
+    until: int,
+    said: tuple[int, int],
+    room: int,
+    reader: Callable[..., Any] = read_captures,
 ) -> object:
     """The captures of a chunk, None if they make no sense."""
     out, rows = empty_captures(said[0], said[1]), np.zeros((said[0], 3), np.int64)
-    given = units, new_model(known), references, known, until, said, np.zeros((4, room), np.uint32)
-    count, total, good = read_captures(*given, (out, rows))
+    sizes, state = np.zeros((OWN, 2), np.int64), np.zeros(STATE_NUMBERS, np.int64)
+    given = units, new_model(known), references, known, (until, 0, OWN), said, np.zeros((4, room), np.uint32)
+    count, total, good = reader(*given, (out, rows, sizes, state))
     if not good:
         return None
+    assert sizes.sum(axis=0).tolist() == [count, total]
     assert count <= said[0] and total <= said[1]
     out.first[count] = total
     bounds = out.first[: count + 1].tolist()
@@ -164,3 +184,32 @@ def test_other_numbers_of_captures_are_damage(said: tuple[int, int]) -> None:
     assert read(units, references, known, -1, (1, 3), 3) is not None
     assert read(units, references, known, -1, said, 3) is None
     assert read(units, references, known, -1, (1, 3), 2) is None
+
+
+def chunk_of(captures: list[Capture], stored: list[Link]) -> tuple[Any, ...]:
+    """The units of a chunk whose first page has these captures, and what a reader is given with them."""
+    arrays, references = arrays_of(captures, [stored, *[[]] * (OWN - 1)])
+    known = known_of([1] * PAGES)
+    said = len(captures), len(arrays.target)
+    return written(arrays, references, known), references, known, -1, said, len(stored)
+
+
+def test_a_page_has_one_capture_of_a_kind_on_each_day() -> None:
+    """A capture that changed nothing costs next to nothing: a few bytes could say any number of them."""
+    now: list[Link] = [(1, 0), (2, 0), (3, 0)]
+    most = KINDS * len(DAYS)
+    for count in (most, most + 1):
+        chunk = chunk_of([Capture(LOW, 1, 0, None, 0, now)] * count, now)
+        assert len(chunk[0]) < 30
+        assert (read(*chunk) is not None) == (count == most)
+    partial = [Capture(LOW, 1, PARTIAL_KIND, None, 0, now)] * (2 * most)  # sources may have any number of them
+    assert read(*chunk_of(partial, now)) == partial
+
+
+@pytest.mark.parametrize("name, limit", [("MAX_PAGE_CAPTURES", 5), ("MAX_PAGE_LINKS", 15)])
+def test_captures_of_one_page_are_limited(name: str, limit: int) -> None:
+    now: list[Link] = [(1, 0), (2, 0), (3, 0)]
+    with patch.object(history_reader, name, limit):
+        for count in (5, 6):
+            chunk = chunk_of([Capture(LOW, 1, PARTIAL_KIND, None, 0, now)] * count, now)
+            assert (read(*chunk, as_python(read_captures)) is not None) == (count == 5)

@@ -308,3 +308,53 @@ def test_damage_is_found_and_never_crashes(place: Path) -> None:
     file.write_bytes(bytes([file.read_bytes()[0] ^ 1, *file.read_bytes()[1:]]))
     with pytest.raises(BadStore, match=r"damaged|checksum"):
         history_of(Graph(path))
+
+
+def test_captures_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than there is room for, or those of one page: the same as all at once, on every day."""
+    urls = [f"https://list{n}.example/" for n in range(7)]
+    pages = [page(url, *OLD[: 1 + n % 2], *NEW[: k % 3], captured=f"20{10 + k}-01-02") for n, url in enumerate(urls)
+             for k in range(n)]  # fmt: skip
+    history = CaptureHistory(Graph(built(pages, history=True)))
+
+    def read(until: int) -> list[list[Any]]:
+        found = list(history.read(until))
+        rows = [[part.tolist() for part in (rows.row, rows.first_row, rows.first_link)] for rows in found]
+        captures = [[part.tolist() for part in rows.captures] for rows in found]
+        for each in captures:
+            assert not room or len(each[0]) <= room or len(set(each[0])) == 1
+        sizes = [np.diff(each[5]).tolist() for each in captures]
+        columns = [[value for each in captures for value in each[part]] for part in (0, 1, 2, 3, 4, 6, 7)]
+        joined = [[value for each in rows for value in each[part]] for part in range(3)]
+        return [*joined, *columns, [size for each in sizes for size in each]]
+
+    room, days = 0, range(-1, len(history.days))
+    whole = [read(until) for until in days]
+    assert any(map(len, whole))
+    for name, room in (("ROOM_CAPTURES", 3), ("ROOM_CAPTURES", 8), ("ROOM_LINKS", 6)):
+        with monkeypatch.context() as context:
+            context.setattr(history_module, name, room)
+            assert len(list(history.read())) > 1
+            assert [read(until) for until in days] == whole
+
+
+def test_more_captures_of_a_page_than_can_be_read_are_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [page(LISTS[0], *OLD, captured=f"20{n}-01-02") for n in range(10, 15)]
+    for name, limit in (("MAX_PAGE_CAPTURES", 5), ("MAX_PAGE_LINKS", 10)):
+        with monkeypatch.context() as context:
+            context.setattr(captures_module, name, limit)
+            assert "history.edit" in built(pages, history=True)
+            context.setattr(captures_module, name, limit - 1)
+            with pytest.raises(BadSource, match="A page has 5 captures, or 10 links in them together; a history keeps"):
+                built(pages, history=True)
+
+
+def test_more_captures_than_days_and_kinds_are_damage(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As somebody might write them with checksums that fit: a few bytes that say any number of captures."""
+    monkeypatch.setattr(captures_module.CaptureWriter, "_counting", lambda _self, _column, order: order)
+    days = [*["2010-01-02"] * 5000, "2012-01-02"]
+    make(place / "s", [page(LISTS[0], *OLD, captured=day) for day in days], history=True)
+    assert sum(file.stat().st_size for file in place.rglob("history.*.bin")) < 1000
+    assert [fault.where for fault in check(place / "s")] == ["history"]
+    with pytest.raises(BadStore, match="is damaged"):
+        Web(Graph(place / "s")).as_of("2010")

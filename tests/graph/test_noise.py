@@ -7,21 +7,29 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import THOROUGH, long
-from tests.graph.damage import rich_web
+from tests.graph.damage import layered_web, rich_history, rich_web
 from tests.graph.webs import make, tight
 from tests.kernel_cache import BOUNDS_CACHE, ROOT
 
+STORES: dict[str, Callable[[Path], object]] = {
+    "plain": lambda path: make(path, rich_web()),
+    "layers": layered_web,
+    "history": lambda path: make(path, rich_history(), history=True),
+}
 
+
+@pytest.mark.parametrize("kind", STORES)
 @pytest.mark.parametrize("checked", [False, pytest.param(True, marks=long)])
-def test_noise(place: Path, checked: bool) -> None:
+def test_noise(place: Path, kind: str, checked: bool) -> None:
     """In a process of its own; with bounds checked, everything is compiled again."""
     with tight():
-        make(place / "whole.cocite", rich_web())
+        STORES[kind](place / "whole.cocite")
     seed, rounds = (random.randrange(10**9), 20) if THOROUGH else (8, 1)
     bounds = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(BOUNDS_CACHE)} if checked else {}
     command = [sys.executable, "-m", "tests.graph.damage", place / "whole.cocite", str(seed), str(rounds)]

@@ -102,6 +102,7 @@ class Arrays(dict[str, NDArray[Any]]):
     @staticmethod
     def open(path: Path, expected: str = "") -> "Arrays":
         """Map the current generation of a store, with its layers; fail if its id is not the `expected` one."""
+        from cocite.graph.changes.layer_lengths import verify_layers
         from cocite.graph.changes.layers import Layer, LayeredArrays
 
         while True:
@@ -128,6 +129,7 @@ class Arrays(dict[str, NDArray[Any]]):
             raise invalid_manifest(path, f" ({', '.join(wrong)})")
         if wrong := list(changed_small_arrays(mapped, manifest["arrays"])):
             raise BadStore(f"{arrays.damaged()} ({wrong[0]} doesn't match its checksum)")
+        verify_layers(arrays, layers)
         return LayeredArrays(arrays, layers, folder) if layers else arrays
 
     def page(self, page: int) -> int:
@@ -263,6 +265,7 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     yield from (name for name in ("out.words", "in.words", "name.words") if not length(name))
     if length("repeat.bounds") and not length("repeat.words"):
         yield "repeat.words"
+    yield from (name for name in ("out.words", "in.words") if links > length(name) << 6)  # a link takes a bit
     for column in TEXT_COLUMNS:
         parts = [f"{column}.{part}" for part in TEXT_PARTS]
         yield from (name for name in parts if name not in arrays and any(part in arrays for part in parts))

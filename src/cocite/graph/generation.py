@@ -41,8 +41,10 @@ DATE_NAME = re.compile(r"[0-9a-f]{16}-\d{4,}-\d\d-\d\d")
 LAYER_MAGIC = b"cocite\nL"
 LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which follows
 CHUNK_BYTES = 1 << 24
-_FIELD_TYPES = {"id": str, "built": str, **dict.fromkeys(("pages", "links", "sites", "hosts", "generation"), int)}
-_FIELD_TYPES |= {"sources": list, "options": dict, "skipped": dict}
+_FIELD_TYPES = {"id": str, "built": str, "sources": list, "options": dict, "skipped": dict, "states": list}
+_FIELD_TYPES |= dict.fromkeys(("format", "pages", "links", "sites", "hosts", "generation", "first", "new"), int)
+_LAYER_FIELDS = "format", "first", "new", "pages", "links", "sources", "skipped"
+"""What the manifest of a layer must have."""
 _COUNTED = "records", "links"  # what the manifest counts of each source
 _ARRAY_NAME = re.compile(r"[a-z][a-z0-9_.]*")
 _TOO_MANY_FILES = "raise the limit of open files, for example with ulimit -n 4096"
@@ -251,7 +253,9 @@ def read_layer_manifest(store: Path, layer: LayerName) -> dict[str, Any]:
         if magic != LAYER_MAGIC or digest(raw) != layer.digest:
             raise damaged_layer(file)
         manifest = parse_manifest(raw)
-        number = int(manifest["format"])
+        if missing := [name for name in _LAYER_FIELDS if name not in manifest]:
+            raise KeyError(missing[0])
+        number = manifest["format"]
     except FileNotFoundError as error:
         raise damaged_layer(file, "", "is missing") from error
     except OSError as error:
@@ -365,6 +369,11 @@ def parse_manifest(raw: bytes) -> dict[str, Any]:
         type(entry["type"]) is str for entry in entries.values()
     ):
         raise ValueError("an array without a name or a type")
+    sources, states = manifest.get("sources", ()), manifest.get("states", ())
+    if any(type(entry) is not dict for entry in sources) or any(type(state) is not str for state in states):
+        raise TypeError("a source or a state of another type")
+    if any(type(entry.get(name, 0)) is not int for entry in sources for name in _COUNTED):
+        raise TypeError("a source without numbers")
     return manifest
 
 

@@ -78,7 +78,10 @@ class NewNames:
 
     @cached_property
     def _coded(self) -> dict[int, CodedNames]:
-        return {layer.first: coded_names(layer) for layer in self._arrays.layers if layer.new}
+        try:
+            return {layer.first: coded_names(layer) for layer in self._arrays.layers if layer.new}
+        except ValueError as error:
+            raise self._arrays.damaged() from error
 
     def key(self, page: int) -> bytes:
         """The key of a page."""

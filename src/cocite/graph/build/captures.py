@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cocite.errors import BadSource
 from cocite.graph.arrays import HAS_RECORD, find_in, places_of
 from cocite.graph.build.gather_texts import Texts, kept_lines
 from cocite.graph.build.names import SPELLED, key_array, spelling_orders, text_buffers
@@ -36,7 +37,14 @@ from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.codec import history_writer
-from cocite.kernels.codec.history_codec import NO_LEAD, Captures, CodingContext, new_model
+from cocite.kernels.codec.history_codec import (
+    MAX_PAGE_CAPTURES,
+    MAX_PAGE_LINKS,
+    NO_LEAD,
+    Captures,
+    CodingContext,
+    new_model,
+)
 from cocite.kernels.hash_tables import MISSING
 from cocite.pages.date import DAY_SECONDS
 from cocite.pages.key import APART
@@ -206,6 +214,7 @@ class CaptureWriter:
         for number in self._buckets.numbers:
             part = self._load(number, days)
             captures = part.captures
+            verify_sizes(captures)
             self._write_captures(writer, graph, numbers, part, context)
             if len(part.weight):
                 writer.append("history.weight", part.weight)
@@ -373,6 +382,16 @@ class CaptureWriter:
         for at, start, stop in zip(of.tolist(), parts[1].tolist(), parts[2].tolist(), strict=True):
             found[at] = raw[start:stop]
         return found
+
+
+def verify_sizes(captures: Captures) -> None:
+    """Raise BadSource for a page with more captures than can be read: those of one page are read at once."""
+    first = np.append(np.flatnonzero(np.diff(captures.page.astype(np.int64), prepend=-1)), len(captures.page))
+    most, most_links = (int(np.diff(each).max(initial=0)) for each in (first, captures.first[first]))
+    if most > MAX_PAGE_CAPTURES or most_links > MAX_PAGE_LINKS:
+        has = f"A page has {most:,} captures, or {most_links:,} links in them together"
+        limit = f"a history keeps up to {MAX_PAGE_CAPTURES:,} and {MAX_PAGE_LINKS:,}"
+        raise BadSource(f"{has}; {limit}: give fewer captures of it, or build without --history")
 
 
 def crawls_of(days: NDArray[np.uint32]) -> NDArray[np.int64]:

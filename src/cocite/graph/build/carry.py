@@ -53,11 +53,13 @@ class Numbers(NamedTuple):
             return None
         page = _replaced(pages, np.arange(new.pages), old.pages)
         host, site = (
-            _replaced(old.array(f"page.{unit}")[pages], new.array(f"page.{unit}"), _count(old, unit))
+            _replaced(
+                _verified(old, f"page.{unit}", _count(old, unit))[pages], new.array(f"page.{unit}"), _count(old, unit)
+            )
             for unit in STORED_UNITS
         )
-        before, known = old.array("host.domain").astype(np.int64), host >= 0
-        domain = _replaced(before[known], new.array("host.domain")[host[known]], int(before.max(initial=0)) + 1)
+        before, known = _domains(old), host >= 0
+        domain = _replaced(before[known], new.array("host.domain")[host[known]], len(before))
         return cls(page, host, site, domain)
 
 
@@ -70,6 +72,19 @@ def _replaced(old: NDArray[Any], new: NDArray[Any], size: int) -> Pages:
 
 def _count(graph: Graph, unit: str) -> int:
     return len(graph.array(f"{unit}.page"))
+
+
+def _verified(graph: Graph, name: str, limit: int) -> NDArray[Any]:
+    """Numbers of hosts, sites or domains, which are below a limit: tables of as many are made for them."""
+    numbers = graph.array(name)
+    if int(numbers.max(initial=0)) >= max(1, limit):
+        raise graph.damaged()
+    return numbers
+
+
+def _domains(graph: Graph) -> Pages:
+    """The domain of each host."""
+    return _verified(graph, "host.domain", len(graph.array("host.domain"))).astype(np.int64)
 
 
 def carry(old: Graph, now: Graph, layers: list[Layer], new: Graph, numbers: Numbers) -> tuple[dict[str, Any], Columns]:
@@ -155,13 +170,15 @@ class _Carried:
     def _units(self, unit: str, units: NDArray[Any], pages: Pages) -> Columns:
         """The hosts or sites of pages, and those that the new base doesn't have, with their first pages."""
         number = _grown(getattr(self.numbers, unit), _count(self.now, unit))
+        if int(units.max(initial=0)) >= max(1, len(number)):
+            raise self.now.damaged()
         unknown, first = np.unique(units[number[units] < 0], return_index=True)
         number[unknown] = _count(self.new, unit) + np.arange(len(unknown))
         more: Columns = {f"page.{unit}": number[units].astype(np.uint32)}
         more[f"{unit}.page"] = pages[np.flatnonzero(number[units] >= _count(self.new, unit))][first].astype(np.uint32)
         if unit == "host":
-            before = self.now.array("host.domain").astype(np.int64)
-            domain = _grown(self.numbers.domain, int(before.max(initial=0)) + 1)
+            before = _domains(self.now)
+            domain = _grown(self.numbers.domain, len(before))
             wanted = before[unknown]
             fresh = distinct(wanted[domain[wanted] < 0])
             domain[fresh] = int(self.new.array("host.domain").max(initial=0)) + 1 + np.arange(len(fresh))

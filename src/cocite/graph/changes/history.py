@@ -20,6 +20,7 @@ from cocite.graph.names import CODED_NAMES, coded_names, read_keys
 from cocite.graph.store import Graph
 from cocite.graph.texts import TextColumn
 from cocite.kernels.codec.history_codec import (
+    MAX_PAGE_LINKS,
     MAX_WEIGHTS,
     Captures,
     CodingContext,
@@ -33,7 +34,8 @@ CHUNK_PAGES = 1 << 12  # pages between two entry points into the captures
 NAME_ARRAYS = (*CODED_NAMES, "name.spelling", *(f"shown.{part}" for part in TEXT_PARTS))
 """Arrays of the names that only older captures have, each with `history.` before its name."""
 Values = NDArray[Any]
-ROOM_CAPTURES, ROOM_LINKS = 1 << 18, 1 << 22  # what is read of a chunk before it is known to be more
+ROOM_CAPTURES, ROOM_LINKS = 1 << 18, 1 << 22  # what is read of a chunk at once, unless one page has more
+STATE_NUMBERS = 7  # that say where a piece of a chunk has ended
 MAX_COUNT = 1 << 62  # of anything in `history.shape`: kernels count in 64 bits
 SHAPE = ("pages", "captures", "links", "longest")  # what `history.shape` has
 MAX_DAY = ((1 << 32) - 1) // DAY_SECONDS
@@ -152,9 +154,12 @@ class CaptureHistory:
         return coding_context(crawls, days, self.graph, self.number, self.pages)
 
     def read(self, until: int = -1) -> Iterator[CaptureRows]:
-        """The captures that may count on a day, given by its index; all if it is negative. CHUNK_PAGES at a time."""
+        """The captures that may count on a day, given by its index; all if it is negative.
+
+        Those of some pages at a time, up to CHUNK_PAGES: no more than there is room for, unless one page has more.
+        """
         units, chunks = self._arrays["history.edit"], -(-self.pages // CHUNK_PAGES)
-        if self.longest > self.links:
+        if self.longest > min(self.links, MAX_PAGE_LINKS):
             raise self._arrays.damaged()
         starts = self._borders("start", len(units), chunks)
         firsts, links = self._borders("first", self.count, chunks), self._borders("link", self.links, chunks)
@@ -163,9 +168,10 @@ class CaptureHistory:
             references = store_links(self.graph, self.number, low, min(CHUNK_PAGES, self.pages - low))
             before, passed = int(firsts[chunk]), int(links[chunk])
             here = int(firsts[chunk + 1]) - before, int(links[chunk + 1]) - passed
-            found, rows = self._read(units[starts[chunk] : starts[chunk + 1]], references, until, here)
-            number, start, first_link = (rows[:, part] for part in range(3))
-            yield CaptureRows(found, before + number, before + start, passed + first_link)
+            own = units[starts[chunk] : starts[chunk + 1]]
+            for found, rows in self._read(own, references, until, here):
+                number, start, first_link = (rows[:, part] for part in range(3))
+                yield CaptureRows(found, before + number, before + start, passed + first_link)
 
     def _borders(self, name: str, end: int, chunks: int) -> NDArray[np.int64]:
         """Where each chunk begins in something, and where the last one ends."""
@@ -176,28 +182,29 @@ class CaptureHistory:
 
     def _read(
         self, units: NDArray[np.uint16], references: References, until: int, wanted: tuple[int, int]
-    ) -> tuple[Captures, NDArray[np.int64]]:
-        """A chunk of captures, if it has as many captures and links as the store says."""
-        model = new_model(self._context)
-        try:
-            room = np.empty((4, self.longest), np.uint32)
-        except (MemoryError, ValueError) as error:
-            raise self._arrays.damaged() from error
-        count, links = min(wanted[0], ROOM_CAPTURES), min(wanted[1], ROOM_LINKS)
-        while True:
+    ) -> Iterator[tuple[Captures, NDArray[np.int64]]]:
+        """A chunk of captures, if it has as many captures and links as the store says; in pieces of whole pages."""
+        pages, model = len(references.first) - 1, new_model(self._context)
+        room = np.empty((4, self.longest), np.uint32)
+        sizes, state = np.zeros((pages, 2), np.int64), np.zeros(STATE_NUMBERS, np.int64)
+
+        def read(first: int, stop: int, count: int, links: int) -> tuple[Captures, NDArray[np.int64], bool]:
+            """A piece, and whether there was room for it."""
             out, rows = empty_captures(count, links), np.zeros((count, 3), np.int64)
-            given = units, model, references, self._context, until, wanted, room
-            *found, good = read_captures(*given, (out, rows))
+            given = units, model, references, self._context, (until, first, stop), wanted, room
+            *found, good = read_captures(*given, (out, rows, sizes, state))
             if not good:
                 raise self._arrays.damaged()
-            if found[0] <= count and found[1] <= links:
-                break
-            count, links = found
-        count, links = found
-        out.first[count] = links
-        page, day, lead, before = (values[:count] for values in (out.page, out.day, out.lead, out.before))
-        links_of = out.first[: count + 1], out.target[:links], out.attribute[:links]
-        return Captures(page, day, out.facts[:count], lead, before, *links_of), rows[:count]
+            return out, rows, found[0] > count or found[1] > links
+
+        out, rows, is_more = read(0, pages, min(wanted[0], ROOM_CAPTURES), min(wanted[1], ROOM_LINKS))
+        if not is_more:
+            yield first_captures(out, rows, *sizes.sum(axis=0).tolist())
+            return
+        for first, stop in pieces(sizes.copy()):
+            count, links = sizes[first:stop].sum(axis=0).tolist()
+            out, rows, _ = read(first, stop, count, links)
+            yield first_captures(out, rows, count, links)
 
     def text_column(self, name: str) -> "HistoryTexts | None":
         """The texts of captures of one kind, None if neither captures nor the store have any."""
@@ -290,6 +297,27 @@ def empty_captures(count: int, links: int) -> Captures:
         target=np.zeros(links, np.uint32),
         attribute=np.zeros(links, np.uint32),
     )
+
+
+def first_captures(
+    out: Captures, rows: NDArray[np.int64], count: int, links: int
+) -> tuple[Captures, NDArray[np.int64]]:
+    """The captures that were read into a room for more."""
+    out.first[count] = links
+    page, day, lead, before = (values[:count] for values in (out.page, out.day, out.lead, out.before))
+    links_of = out.first[: count + 1], out.target[:links], out.attribute[:links]
+    return Captures(page, day, out.facts[:count], lead, before, *links_of), rows[:count]
+
+
+def pieces(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of pages whose captures and links there is room for, or of one page each; `sizes` are of all."""
+    first, captures, links = 0, 0, 0
+    for page, (more, more_links) in enumerate(sizes.tolist()):
+        if page > first and (captures + more > ROOM_CAPTURES or links + more_links > ROOM_LINKS):
+            yield first, page
+            first, captures, links = page, 0, 0
+        captures, links = captures + more, links + more_links
+    yield first, len(sizes)
 
 
 def history_of(graph: Graph) -> CaptureHistory | None:

@@ -19,13 +19,23 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.errors import BadStore
 from cocite.graph import generation
-from cocite.graph.arrays import TEXT_COLUMNS, TYPE_OF, Arrays, Keys, changed_small_arrays, distinct, find_in, read_only
+from cocite.graph.arrays import (
+    IN_MEMORY,
+    TEXT_COLUMNS,
+    TYPE_OF,
+    Arrays,
+    Keys,
+    changed_small_arrays,
+    distinct,
+    find_in,
+    read_only,
+)
 from cocite.graph.generation import LayerName, Progress, digest, empty_array, no_progress
 from cocite.graph.mapping import GRAIN_BYTES, FilePart, joined
 from cocite.kernels.codec.layer_rows import address_ranks, drop_rows, order_names
 from cocite.kernels.codec.lists import NONE_MOVED, mark_moved, number_moved, place_moved
-from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 NONE = 0xFFFFFFFF
 """In a table of a layer: the page has no row any more."""
@@ -64,6 +74,17 @@ class Layer:
     def __getitem__(self, name: str) -> Values:
         return self.arrays[name] if name in self.arrays else empty_array(TYPE_OF.get(name, np.dtype(np.uint32)))
 
+    def pages(self, name: str) -> Pages:
+        """The pages that the layer lists in an array such as `fact.page`: verified, since they are used as places."""
+        found = self[name]
+        if int(found.max(initial=0)) >= max(1, self.first + self.new):
+            raise self.damaged(name)
+        return found
+
+    def damaged(self, name: str) -> BadStore:
+        """The error for an array of the layer that contradicts others."""
+        return generation.damaged_layer(self.file or IN_MEMORY, f" ({name})")
+
     def part(self, name: str) -> FilePart:
         """An array of the layer, to be mapped or copied."""
         values = self[name]
@@ -72,9 +93,11 @@ class Layer:
         return FilePart(self.file, int(self.manifest["arrays"][name]["offset"]), values)
 
     def rows_of_lists(self, direction: str) -> tuple[Pages, NDArray[np.uint64]]:
-        """The pages whose lists the layer has, and the bit where each begins, and one more for the end."""
-        pages = self["out.page" if direction == "repeat" else f"{direction}.page"]
+        """The pages whose lists the layer has, and the bit where each begins, and one more for the end: verified."""
+        pages = self.pages("out.page" if direction == "repeat" else f"{direction}.page")
         starts = self[f"{direction}.start"]
+        if int(starts.max(initial=0)) > max(0, len(self[f"{direction}.words"]) - 1) << 6:
+            raise self.damaged(f"{direction}.start")
         return pages, starts if len(starts) else read_only(np.zeros(len(pages) + 1, np.uint64))  # no links at all
 
     def changed(self, progress: Progress = no_progress, pool: Executor | None = None) -> Iterator[str]:
@@ -244,6 +267,8 @@ class LayeredArrays(Arrays):
 
     def _grown(self, name: str, key: str) -> Values:
         """A per-page array with the values of layers in their places."""
+        for layer in self.layers:
+            layer.pages(key)
         short = not len(self.base[name])
         if short and not any(layer[name].any() for layer in self.layers):
             return self.base[name].view()
@@ -319,11 +344,13 @@ class LayeredArrays(Arrays):
         parents, places = self._joined(f"{kind}.parent")
         counts = [len(each[f"{kind}.parent"]) // max(1, len(each[f"{kind}.page"])) for each in self.parts]
         self.stored_parents[kind] = max(counts)
+        if any(count not in (0, max(counts)) for count in counts):
+            raise self.damaged()
         tables = [
             PageTable(each[f"{kind}.page"], place + np.arange(len(each[f"{kind}.page"])) * count)
             for each, place, count in zip(self.parts, places, counts, strict=True)
         ]
-        merged = self._merge(tables, [layer[f"{kind}.page"] for layer in self.layers])
+        merged = self._merge(tables, [layer.pages(f"{kind}.page") for layer in self.layers])
         first = merged.values.astype(np.uint64)
         there = parents[first] != NONE if len(first) else np.zeros(0, np.bool_)
         self.setdefault(f"{kind}.page", read_only(merged.page[there]))
@@ -351,7 +378,7 @@ class LayeredArrays(Arrays):
     def order_of_new(self, keys: Callable[[], Keys]) -> NDArray[np.uint64]:
         """The address keys of new pages, by the pages of the base before each and by their keys."""
         before = np.concatenate([np.zeros(0, np.uint32), *(layer["name.before"] for layer in self.layers)])
-        if len(before) != self.new:
+        if len(before) != self.new or int(before.max(initial=0)) > self.base.pages:
             raise self.damaged()
         found, (data, offsets) = np.empty(self.new, np.uint64), keys()
         if self.new:
@@ -379,33 +406,5 @@ def layers_since(arrays: Arrays, state: str) -> list[Layer] | None:
 
 def pages_in(layers: Iterable[Layer], *names: str) -> Pages:
     """The pages that some layers list in arrays such as `record.page`, ascending."""
-    return distinct(np.concatenate([np.zeros(0, np.uint32), *(layer[name] for layer in layers for name in names)]))
-
-
-def check_lengths(layer: Layer, base: Arrays) -> list[str]:
-    """Arrays of a layer whose lengths contradict each other: kernels trust them."""
-    facts, wrong = len(layer["fact.page"]), []
-    wrong += [name for name in PAGE_FACTS if len(layer[name]) not in (0, facts)]
-    for name in ("out", "in"):
-        rows, starts, words = len(layer[f"{name}.page"]), layer[f"{name}.start"], layer[f"{name}.words"]
-        if len(layer[f"{name}.degree"]) != rows or len(starts) != (rows + 1 if rows else 0):
-            wrong.append(f"{name}.start")
-        elif rows and int(starts[-1]) > (len(words) - 1) << 6:
-            wrong.append(f"{name}.words")
-    repeats = layer["repeat.start"]
-    if len(repeats) not in (0, len(layer["out.page"]) + 1):
-        wrong.append("repeat.start")
-    elif len(repeats) and int(repeats[-1]) > (len(layer["repeat.words"]) - 1) << 6:
-        wrong.append("repeat.words")
-    for kind, column in PAGE_TABLES.items():
-        wrong += [f"{kind}.{column}"] if len(layer[f"{kind}.{column}"]) != len(layer[f"{kind}.page"]) else []
-    if len(layer["name.before"]) != layer.new or len(layer["name.block"]) != -(-layer.new // NAMES_PER_BLOCK):
-        wrong.append("name.before")
-    if layer.new and len(layer["name.code"]) != 514 + len(layer["name.piece"]):
-        wrong.append("name.code")
-    keys = ("fact.page", "out.page", "in.page", "record.page", "best.page", "sample.page", "out.long.page", "near.page")
-    limit = layer.first + layer.new
-    wrong += [name for name in keys if len(layer[name]) and int(layer[name][-1]) >= limit]
-    if layer.first < base.pages:
-        wrong.append("first")
-    return wrong
+    listed = (layer.pages(name) for layer in layers for name in names)
+    return distinct(np.concatenate([np.zeros(0, np.uint32), *listed]))

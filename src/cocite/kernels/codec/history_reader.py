@@ -19,8 +19,11 @@ from cocite.kernels.codec.history_codec import (
     FACT_BITS,
     FIRST_CRAWL,
     INSTEAD,
+    KINDS,
     LEAD_BITS,
     LEADS,
+    MAX_PAGE_CAPTURES,
+    MAX_PAGE_LINKS,
     NO_LEAD,
     ORIGIN,
     OTHER_FACTS,
@@ -198,24 +201,32 @@ def read_edit(units, model, coder, context, page, old, new, edits_before):
 
 
 @lean_kernel
-def read_captures(units, model, references, context, until, expected, room, into):
-    """Read a chunk, the captures of pages [low, low + n), into `out`: those that may count on day `until` (an index).
+def read_captures(units, model, references, context, scope, expected, room, into):
+    """Read captures of pages [first, stop) of a chunk into `out`: those that may count on a day.
 
-    These are the partial ones, and the newest one of each kind: under the page's own address or another, an alias or
-    not. All if `until` is negative. rows[r] receives the number of capture r among all of these pages, that of the
-    first one of its page, and the number of links before it. What `out` has no room for is only counted. Returns
-    (captures, links, whether the chunk makes sense). `expected` are the captures and links that it has in all, and
-    `room` has four rows as long as a capture may be.
+    `scope` is (day, first, stop). On the day, given by its index, the partial captures count, and the newest one of
+    each kind: under the page's own address or another, an alias or not. All if it is negative. rows[r] receives the
+    number of capture r in the chunk, that of the first one of its page, and the number of links before it. sizes[i]
+    receives the captures and links of page i of the chunk that count. What `out` has no room for is only counted.
+    Returns (captures, links, whether they make sense). `expected` are the captures and links that the chunk has in all,
+    and `room` has four rows as long as a capture may be. A chunk is read in pieces: `model` and `state` say where the
+    piece before has ended.
     """
-    out, rows = into
+    out, rows, sizes, state = into
+    until, begin, end = scope
     coder = begin_reading(units)
-    model[:] = EVEN
+    if begin == 0:
+        model[:] = EVEN
+        state[:] = 0
+    else:
+        coder = state[0], state[1], state[2]
+    facts, unusual, number, passed = state[3], state[4], state[5], state[6]
     pages = len(context.weight) - 1
     turn = 0
-    count, links, number, passed = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    facts, unusual = np.int64(0), np.int64(0)
-    for own in range(len(references.first) - 1):
-        page = np.int64(references.low + own)
+    count, links = np.int64(0), np.int64(0)
+    for own in range(begin, end):
+        page, passed_before, dated = np.int64(references.low + own), passed, np.int64(0)
+        count_before, links_before = count, links
         total, coder = read_number(units, model, coder, RECORDS)
         first, last = references.first[own], references.first[own + 1]
         old = references.target[first:last], references.attribute[first:last]
@@ -244,6 +255,7 @@ def read_captures(units, model, references, context, until, expected, room, into
             else:
                 own_day, coder = read_days(units, model, coder, context, day)
                 day = own_day
+                dated += 1
                 if partials > 0:
                     before, coder = read_number(units, model, coder, PARTIALS)
             if coder[2] > len(units) or not 0 <= own_day < len(context.crawl):
@@ -274,8 +286,16 @@ def read_captures(units, model, references, context, until, expected, room, into
             passed += len(new[0])
             if number > expected[0] or passed > expected[1]:
                 return count, links, False
+            if number - start > MAX_PAGE_CAPTURES or passed - passed_before > MAX_PAGE_LINKS:
+                return count, links, False
+            if dated > KINDS * len(context.crawl):
+                return count, links, False
             if len(new[0]) > 0:
                 old = new
         if coder[2] > len(units):
             return count, links, False
-    return count, links, coder[2] == len(units) and number == expected[0] and passed == expected[1]
+        sizes[own, 0], sizes[own, 1] = count - count_before, links - links_before
+    state[0], state[1], state[2] = coder
+    state[3], state[4], state[5], state[6] = facts, unusual, number, passed
+    is_whole = coder[2] == len(units) and number == expected[0] and passed == expected[1]
+    return count, links, is_whole or end < len(references.first) - 1
