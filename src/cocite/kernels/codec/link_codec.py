@@ -34,12 +34,12 @@ MAX_LINK_BITS = 12 + RAW_BITS + 62 + 14 + MAX_BLOCK_BITS  # of a link with its a
 
 # A table that decodes links begins with a record for each value of the next bits of a stream: four numbers of 32 bits.
 # Behind them is the table of the code. With the low bits of a distance behind the code, `low`, a target is
-# origin + STEP + (low & LOW_MASK), or the complement of the latter if it is down. Other links are for `next_rare`.
+# origin + ADDEND + (low & LOW_MASK), or the complement of the latter if it is down. Other links are for `next_rare`.
 QUICK_BITS = 10
 QUICK_MASK = np.uint64((1 << QUICK_BITS) - 1)
-STEP, LOW_MASK, OTHER_BIT, BYTES = range(4)
+ADDEND, LOW_MASK, OTHER_BIT, BYTES = range(4)
 """OTHER_BIT is the bit of `low` that says "next block", if the attribute changes; a 0 there is rare."""
-USED, WHOLE, DOWN, FROM_PAGE = range(12, 16)
+USED, LINK_BITS, DOWN, FROM_PAGE = range(12, 16)
 """The bytes of BYTES, counted from the record: bits of the code and of the link; 255 for down; 1: not from previous."""
 CODE_TABLE = 4 << QUICK_BITS
 NEVER_SET, ALL_BUT_ONE = 2, 63  # after so many bits there is only one, and the second of one isn't set
@@ -55,7 +55,7 @@ def link_table(table: NDArray[np.uint32]) -> NDArray[np.uint32]:
     first = np.where(length > 0, 1 << low, 0)  # the least distance of this length
     whole = used + low + change
     found = np.zeros((1 << QUICK_BITS, 4), np.int64)
-    found[:, STEP] = np.where(down, -first, first + 1)
+    found[:, ADDEND] = np.where(down, -first, first + 1)
     found[:, LOW_MASK] = (1 << low) - 1
     found[:, OTHER_BIT] = np.where(rare, NEVER_SET, change << low)
     found[:, BYTES] = np.where(rare, ALL_BUT_ONE, used | whole << 8 | down * 255 << 16 | (symbol >> 7 & 1) << 24)
@@ -93,7 +93,7 @@ def next_link(words, table, position, page, previous, attribute):
     distance = np.int64(low & uint64(table[at + uint64(LOW_MASK)])) ^ np.int64(np.int8(byte_at(table, at, DOWN)))
     origin = page if byte_at(table, at, FROM_PAGE) != uint64(0) else previous
     target = origin + np.int64(np.int32(table[at])) + distance
-    return position + np.int64(byte_at(table, at, WHOLE)), target, attribute + np.int64(other != uint64(0))
+    return position + np.int64(byte_at(table, at, LINK_BITS)), target, attribute + np.int64(other != uint64(0))
 
 
 @lean_inline

@@ -19,7 +19,7 @@ from cocite.kernels.related import cocitation as kernels
 from cocite.kernels.related.cocitation import BestSiblings, CocitationQuery
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Ranked, Scores, begin
+from cocite.related.neighbourhood.scores import MIN_SCORE, Best, FirstPlaces, LinkEvidence, Scores, begin
 from cocite.related.neighbourhood.view import (
     AUTO_UNIT,
     NO_PAGES,
@@ -47,7 +47,7 @@ class Siblings(NamedTuple):
     pages: Pages
     degrees: NDArray[np.int32]
     parents: list[Parents]
-    first: Ranked | None = None
+    first: FirstPlaces | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
         found, first = Siblings(pages, degrees[None, :], [Parents(page, 0, parents[:chosen])]), None
     else:
         chosen, one = kernels.first_cocited(query, page, MIN_SCORE, FIRST_RANKED)
-        first = Ranked(one.values, view.refused.in_degree, one.first, FIRST_RANKED)
+        first = FirstPlaces(one.values, view.refused.in_degree, one.first, FIRST_RANKED)
         found = Siblings(one.siblings, one.degrees[None, :], [Parents(page, 0, one.parents)], first)
     view.graph.links.return_counters(query.counters)
     view.check(chosen)

@@ -48,7 +48,7 @@ NO_TIES: Values = read_only(np.zeros(0))
 NO_COUNTS: NDArray[np.int32] = read_only(np.zeros(0, np.int32))
 
 
-class Ranked(NamedTuple):
+class FirstPlaces(NamedTuple):
     """The places of the best pages of some values, best first, as a kernel found them beside its other work.
 
     Pages that are not results are among them. Fewer places than were `asked` for are all that there are.
@@ -75,7 +75,7 @@ class Scores:
     notes: Sequence[str] = ()  # what to know about all results, in words
     path: Callable[[int], Sequence[int]] | None = None  # the pages through which a distant result was reached
     evidence: Explain | None = None  # for kept results, strongest first; None, or empty: the links are the evidence
-    first: Ranked | None = None  # of these values, if they are known; else, or of others, they are found when asked for
+    first: FirstPlaces | None = None  # if they are of these values; else they are found when somebody asks
 
     def ranked(
         self, in_degree: NDArray[np.uint32], first: int = 100, order: NDArray[np.uint64] = NONE_MOVED
