@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from cocite.kernels.hash_tables import LOW_HALF
 from cocite.kernels.jit import inline, kernel, lean_kernel
-from cocite.kernels.related.blend import nth_greatest
 from cocite.kernels.words import best_matches as matches
 from cocite.kernels.words.keyword_pairs import Rows
+from cocite.kernels.words.word_vectors import nth_greatest
 
 
 class MostSimilar(NamedTuple):
