@@ -18,7 +18,7 @@ VERIFY_PAUSE_BEFORE_SWITCH = 1.0
 """Time asleep ÷ time reading while the files of a new generation are verified."""
 OPENING_PAUSE = 3.0
 """Time asleep ÷ time working while a new generation is opened."""
-MIN_SWITCH_SECONDS = 1.5
+MIN_SWITCH_SECONDS = 0.9
 """From one switch to the next: opening a snapshot takes turns with answers for some tenths of a second."""
 MAX_LOGGED_FILES = 5
 MAX_INDEX_WAIT_SECONDS = 300.0
