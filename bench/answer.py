@@ -4,8 +4,8 @@
 
 The questions are those of serve.py: judged queries and the 500 best-cited pages, each by Companion and by the default
 method, ten results with reasons. With --other, the `src` folder of another version, both take turns in processes of
-their own. "Kernels" is the time inside compiled calls, with what Numba does around them; "Python" is the rest, in which
-the interpreter is locked. "Calls" are Python functions called for an answer.
+their own. "Kernels" is the time inside compiled calls, with what Numba does around them; "Python" is the rest: the
+interpreter is locked then. "Calls" are Python functions called for an answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A question of the default method in two calls: what is related to a page, and what kept results share with it.
 
-methods/auto.py has the formulas. Between the calls are filters, which decide what is kept.
+methods/auto.py has the formulas. Between the calls, filters choose the results that are kept.
 """
 
 from typing import NamedTuple

@@ -312,7 +312,7 @@ class AutoEvidence:
         return found, links_only
 
     def _words(self, *shared: list[list[int]]) -> Callable[[list[int]], tuple[str, ...]]:
-        """A function that gives the terms of a row of `Explained`, all of which are read at once."""
+        """A function that gives the terms of a row of `Explained`; those of all rows are read at once."""
         numbers = [term for rows in shared for row in rows for term in row[1:] if term >= 0]
         vectors = self.web.vectors
         terms = {} if vectors is None else dict(zip(numbers, vectors.words.some(numbers), strict=True))
