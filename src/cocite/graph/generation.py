@@ -42,7 +42,14 @@ DATE_NAME = re.compile(r"[0-9a-f]{16}-\d{4,}-\d\d-\d\d")
 LAYER_MAGIC = b"cocite\nL"
 LAYER_HEADER_BYTES = 16  # the magic bytes and the length of the manifest, which follows
 CHUNK_BYTES = 1 << 24
-_FIELD_TYPES = {"id": str, "built": str, "sources": list, "options": dict, "skipped": dict, "states": list}
+_FIELD_TYPES: dict[str, type] = {
+    "id": str,
+    "built": str,
+    "sources": list,
+    "options": dict,
+    "skipped": dict,
+    "states": list,
+}
 _FIELD_TYPES |= dict.fromkeys(("format", "pages", "links", "sites", "hosts", "generation", "first", "new"), int)
 _LAYER_FIELDS = "format", "first", "new", "pages", "links", "sources", "skipped"
 """What the manifest of a layer must have."""
