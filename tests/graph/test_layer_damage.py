@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from tests.graph.webs import extend, make, page, tight
 
 Arrays = dict[str, np.ndarray]
 WITHOUT_A_PARTNER = {
-    "fingerprint", "name.words", "name.piece", "site.page", "out.words", "in.words", "out.weight", "record.page",
+    "name.words", "site.page", "out.words", "in.words", "out.weight", "record.page", "best.page", "best.parent",
+    "sample.page", "sample.parent",
 }  # fmt: skip
 """Arrays whose length says nothing, or only together with values: those are verified where they are used."""
 
@@ -71,8 +73,8 @@ def test_every_array_with_another_length_is_refused_or_harmless(whole: Path, pla
     """Kernels trust the lengths of arrays: a short `out.start` ended the process."""
     accepted = set()
     for number, layer in enumerate(Graph(whole).arrays.layers):
-        for name in layer.arrays:
-            for more in (-1, 1):
+        for name, values in layer.arrays.items():
+            for more in (-1, 1) if len(values) > 1 else (1,):  # one that is absent reads as zeros
 
                 def resize(_: dict[str, Any], arrays: Arrays, name: str = name, more: int = more) -> None:
                     own = arrays[name]
@@ -133,9 +135,11 @@ def test_values_that_lead_outside_are_refused(whole: Path, place: Path, name: st
     def outside(_: dict[str, Any], arrays: Arrays) -> None:
         arrays[name][-1] = np.iinfo(TYPE_OF[name]).max >> 1
 
-    graph = Graph(with_layer(whole, place, outside))
-    assert list(read_all(graph)) == []
+    copy = with_layer(whole, place, outside)
+    with suppress(BadStore):
+        assert list(read_all(Graph(copy))) == []
     with pytest.raises(BadStore):
+        graph = Graph(copy)
         _ = graph.out, graph.into, graph.array("page.kind"), graph.names.in_order()
 
 
@@ -152,14 +156,14 @@ def test_another_code_of_names_is_refused(whole: Path, place: Path) -> None:
 @pytest.mark.parametrize("name", ["host.domain", "page.host", "page.site"])
 def test_tables_of_a_compaction_are_as_large_as_what_is_there(whole: Path, place: Path, name: str) -> None:
     """A table by domain had as many rows as the largest number says: gigabytes for one changed byte."""
-    old = Graph(whole)
+    old = Graph(Graph(whole).arrays.base)
     numbers = Numbers.of(old, old)
-    assert numbers is None, "its pages are numbered anew"
+    assert numbers is not None
+    carry(old, Graph(whole), Graph(whole).arrays.layers, old, numbers)
 
     def high(_: dict[str, Any], arrays: Arrays) -> None:
         arrays[name][:] = 0xFFFFFFF0
 
     now = Graph(with_layer(whole, place, high))
-    same = Numbers(*(np.arange(1000) for _ in Numbers._fields))
     with pytest.raises(BadStore):
-        carry(old, now, now.arrays.layers, old, same._replace(page=np.arange(old.pages)))
+        carry(old, now, now.arrays.layers, old, numbers)
