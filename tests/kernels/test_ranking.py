@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import Lists
-from cocite.kernels.ranks import PREFETCH_LINKS, BlockLinks, add_up, block_bounds, divide
+from cocite.kernels.ranks import PREFETCH_LINKS, DividedLinks, add_up, block_bounds, divide
 from cocite.sources.records import Page
 from tests.graph.webs import examples, make, webs
 
 
-def room_for(pages: int, links: int) -> BlockLinks:
+def room_for(pages: int, links: int) -> DividedLinks:
     """Arrays for the links of a block."""
     starts = np.empty((2, pages + 1), np.uint32)
-    return BlockLinks(
+    return DividedLinks(
         starts[0], np.empty(links + 1, np.uint16), starts[1], np.empty(links + PREFETCH_LINKS + 1, np.uint32)
     )
 
 
-def divided(lists: Lists, first: int, last: int, room: int) -> BlockLinks | None:
+def divided(lists: Lists, first: int, last: int, room: int) -> DividedLinks | None:
     """The links of a block; None if they are refused."""
     links, starts = room_for(last - first, room), np.empty(last - first + 1, np.int64)
     if not divide(lists, first, last, starts, np.empty(room, np.uint32), links):

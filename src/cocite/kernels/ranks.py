@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 PREFETCH_LINKS = 64  # links between prefetching a value and using it
 
 
-class BlockLinks(NamedTuple):
+class DividedLinks(NamedTuple):
     """The links of a block: the near ones of its page i are near[near_starts[i]:near_starts[i + 1]]."""
 
     near_starts: NDArray[np.uint32]

@@ -59,7 +59,7 @@ class BlockScratch(NamedTuple):
 
     starts: NDArray[np.int64]
     targets: NDArray[np.uint32]
-    links: kernels.BlockLinks
+    links: kernels.DividedLinks
     outside: Vector
 
 
@@ -96,7 +96,7 @@ class Blocks:
             raise workers.graph.damaged()  # checked before memory is allocated for it
         self.bounds: list[int] = kernels.block_bounds(lists.degree, BLOCK_LINKS).tolist()
         self.longest, self.pages = max(BLOCK_LINKS, longest) + 1, int(np.diff(self.bounds).max(initial=0))
-        self.kept: list[kernels.BlockLinks | None] = [None] * len(self)
+        self.kept: list[kernels.DividedLinks | None] = [None] * len(self)
         self.room, self.lock = machine_bytes() // KEPT_PART, Lock()
 
     def __len__(self) -> int:
@@ -110,10 +110,10 @@ class Blocks:
         """Scratch arrays of one thread."""
         starts, outside, bounds = np.empty(self.pages + 1, np.int64), np.empty(self.pages), (self.pages + 1, np.uint32)
         targets, far = np.empty(self.longest, np.uint32), np.empty(self.longest + kernels.PREFETCH_LINKS, np.uint32)
-        links = kernels.BlockLinks(np.empty(*bounds), np.empty(self.longest, np.uint16), np.empty(*bounds), far)
+        links = kernels.DividedLinks(np.empty(*bounds), np.empty(self.longest, np.uint16), np.empty(*bounds), far)
         return BlockScratch(starts, targets, links, outside)
 
-    def links(self, block: int, scratch: BlockScratch) -> kernels.BlockLinks:
+    def links(self, block: int, scratch: BlockScratch) -> kernels.DividedLinks:
         """The links of a block; unless they are kept, in the scratch arrays."""
         if (kept := self.kept[block]) is not None:
             return kept
@@ -122,13 +122,15 @@ class Blocks:
             raise self.workers.graph.damaged()
         count = last - first + 1
         near, far = int(room.near_starts[count - 1]), int(room.far_starts[count - 1]) + kernels.PREFETCH_LINKS
-        found = kernels.BlockLinks(room.near_starts[:count], room.near[:near], room.far_starts[:count], room.far[:far])
+        found = kernels.DividedLinks(
+            room.near_starts[:count], room.near[:near], room.far_starts[:count], room.far[:far]
+        )
         size = sum(each.nbytes for each in found)
         with self.lock:
             is_kept = size <= self.room
             self.room -= is_kept * size
         if is_kept:
-            found = self.kept[block] = kernels.BlockLinks._make(each.copy() for each in found)
+            found = self.kept[block] = kernels.DividedLinks._make(each.copy() for each in found)
         return found
 
     def add_up(self, given: Vector, result: Vector, progress: Callable[[int], None] = lambda _: None) -> None:
