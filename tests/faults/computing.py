@@ -184,7 +184,10 @@ def changes(size: int, item: int, dice: random.Random) -> Iterator[tuple[int, in
 def attempt(seed: int, chosen: str = "") -> dict[str, str]:
     """Damage a graph, compute everything, and return how each computation ended; raises what isn't for users."""
     dice = random.Random(seed)
-    said, graph = damage(layered() if seed % 2 else intact(), dice)
+    try:
+        said, graph = damage(layered() if seed % 2 else intact(), dice)
+    except CociteError:
+        return {"opening": "refused"}
     every = computations()
     names = [chosen] if chosen else dice.sample(sorted(every), 6)
     ended = {}

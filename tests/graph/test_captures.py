@@ -16,7 +16,7 @@ from cocite.graph.build.captures import crawls_of
 from cocite.graph.changes.history import STATE_NUMBERS, empty_captures
 from cocite.kernels.codec import history_reader
 from cocite.kernels.codec.history_codec import (
-    KINDS,
+    CAPTURE_KINDS,
     NO_LEAD,
     PARTIAL_KIND,
     Captures,
@@ -197,7 +197,7 @@ def chunk_of(captures: list[Capture], stored: list[Link]) -> tuple[Any, ...]:
 def test_a_page_has_one_capture_of_a_kind_on_each_day() -> None:
     """A capture that changed nothing costs next to nothing: a few bytes could say any number of them."""
     now: list[Link] = [(1, 0), (2, 0), (3, 0)]
-    most = KINDS * len(DAYS)
+    most = CAPTURE_KINDS * len(DAYS)
     for count in (most, most + 1):
         chunk = chunk_of([Capture(LOW, 1, 0, None, 0, now)] * count, now)
         assert len(chunk[0]) < 30

@@ -29,7 +29,7 @@ FACT_BITS, LEAD_BITS, ATTRIBUTE_BITS = 8 + 16 + 32, 32, 32
 WINDOW_LINKS = 32  # how far an edit looks for the place where both lists go on alike
 PARTIAL_KIND = 1  # of a record, as in graph/build/scratch.py
 NO_LEAD = 0xFFFFFFFF
-KINDS = 4  # of captures that aren't partial; a page has at most one of each kind on a day
+CAPTURE_KINDS = 4  # of captures that aren't partial; a page has at most one of each kind on a day
 MAX_PAGE_CAPTURES, MAX_PAGE_LINKS = 1 << 22, 1 << 25
 """Of one page, all its captures together: they are read at once, and a few bytes can say any number of them."""
 DAY_LIMIT = 30

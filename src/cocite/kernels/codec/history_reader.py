@@ -12,6 +12,7 @@ from cocite.kernels.codec.history_codec import (
     ATTRIBUTE,
     ATTRIBUTE_BITS,
     BEFORE,
+    CAPTURE_KINDS,
     CRAWLS,
     DAY_GAP,
     DAY_LIMIT,
@@ -19,7 +20,6 @@ from cocite.kernels.codec.history_codec import (
     FACT_BITS,
     FIRST_CRAWL,
     INSTEAD,
-    KINDS,
     LEAD_BITS,
     LEADS,
     MAX_PAGE_CAPTURES,
@@ -288,7 +288,7 @@ def read_captures(units, model, references, context, scope, expected, room, into
                 return count, links, False
             if number - start > MAX_PAGE_CAPTURES or passed - passed_before > MAX_PAGE_LINKS:
                 return count, links, False
-            if dated > KINDS * len(context.crawl):
+            if dated > CAPTURE_KINDS * len(context.crawl):
                 return count, links, False
             if len(new[0]) > 0:
                 old = new
