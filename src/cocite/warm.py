@@ -166,8 +166,20 @@ def steps(folder: Path) -> Iterator[Step]:
     yield "pieces of names", split_names
     yield "names in order", order_names
     yield "checking a store", lambda: check(store)
+    yield "clicks", lambda: count_clicks(store, folder)
     yield "captures", lambda: keep_captures(folder)
     yield "web graphs", lambda: read_graphs(folder)
+
+
+def count_clicks(store: Path, folder: Path) -> None:
+    """Count a click, and ask for what is related by it."""
+    from cocite.graph.generation import no_progress
+    from cocite.operations.store.clicks import CountClicks
+
+    clicks = folder / "clicks.tsv"
+    clicks.write_text(f"{address(0)}\t{address(1)}\n", "utf-8")
+    CountClicks(files=(str(clicks),), index=str(store), quiet=True).do(no_progress)
+    cocite.open(store).related(address(0))
 
 
 def keep_captures(folder: Path) -> None:

@@ -35,10 +35,12 @@ LAYERED = {
     "links": [{"url": f"https://site{n}.example/", "text": "a site"} for n in (1, 2)],
 }  # fmt: skip
 """A page that is not in the base."""
-OF_LAYERS = {"fact.page", "record.page", "out.page", "in.page", "out.start", "in.start", "name.before"}
+OF_LAYERS = {"fact.page", "record.page", "out.page", "in.page", "out.start", "in.start", "repeat.start", "name.before"}
 OF_HISTORY = {name for name in TYPE_OF if name.startswith("history.")}
 """Only stores that keep all captures have these: `with_archive` makes one."""
-NOT_STORED = {"best.first", "sample.first"}
+NOT_STORED = {"best.first", "sample.first", "out.far", "in.far", "repeat.far"}
+NOT_STORED |= {"out.base", "out.offset", "in.base", "in.offset", "repeat.page", "repeat.target", "repeat.attribute"}
+"""Only stores of thousands of pages have the third to fifth, and only older formats the others."""
 RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
 LOADED = (

@@ -25,7 +25,7 @@ from tests.graph.webs import extend, make, page, tight
 Arrays = dict[str, np.ndarray]
 WITHOUT_A_PARTNER = {
     "name.words", "site.page", "out.words", "in.words", "out.weight", "record.page", "best.page", "best.parent",
-    "sample.page", "sample.parent",
+    "sample.page", "sample.parent", "repeat.words",
 }  # fmt: skip
 """Arrays whose length says nothing, or only together with values: those are verified where they are used."""
 

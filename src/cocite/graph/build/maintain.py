@@ -171,6 +171,8 @@ def count_changed_twins(old: Graph, change: Change) -> int:
     buckets = np.unique(wanted >> np.uint64(65 - (len(index.start) - 1).bit_length())).astype(np.int64)
     lows, highs = (index.start[buckets + more].astype(np.int64) for more in (0, 1))
     near = index.page[places_of(lows, highs - lows)].astype(np.int64)
+    if int(near.max(initial=0)) >= max(1, old.pages):
+        raise old.damaged()
     near = np.append(near, np.arange(old.arrays.base.pages, change.graph.pages))
     near = near[(facts("page.kind", near) & GONE == 0) & np.isin(facts("fingerprint", near), wanted)]
     _, all_of_them = np.unique(facts("fingerprint", near), return_counts=True)

@@ -17,8 +17,8 @@ LAGGING = (
 )  # fmt: skip
 """What doesn't follow at once when layers are written, but when the store is compacted, or it is made again."""
 STORE_PARTS = {
-    "links out": r"out\.(words|base|offset|degree|code|first)",
-    "links in": r"in\.(words|base|offset|degree|code)",
+    "links out": r"(out|repeat)\.(words|base|offset|bounds|far|degree|code|first)|repeat\.(page|target|attribute)",
+    "links in": r"in\.(words|base|offset|bounds|far|degree|code)",
     "weights": r"out\.weight",
     "kept ready": r"(out|in)\.(long|skip)\..*|(best|sample|near)\..*",
     "names": r"name\..*",

@@ -93,7 +93,8 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
 
 def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Siblings, bool]:
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
-    alone = len(pages) == 1 and params.unit != AUTO_UNIT  # else all parents have to be known first
+    # Else all parents have to be known first, or somebody else has chosen them.
+    alone = len(pages) == 1 and params.unit != AUTO_UNIT and view.graph.pool(pages[0]) is None
     siblings = _of_one(view, pages[0], params) if alone else _of_several(view, pages, params)
     enough = siblings.degrees >= MIN_CITATIONS
     often = enough[0] if len(enough) == 1 else np.asarray(enough.all(axis=0))
@@ -112,17 +113,11 @@ def _query(view: GraphView, params: Params) -> CocitationQuery:
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
     """All in one kernel: for most pages separate steps take longer than the work."""
     query = _query(view, params)
-    if view.graph.pool(page) is not None:
-        parents = view.candidate_parents(page, params.parents)
-        chosen, pages, degrees = kernels.cocited(query, parents, page)
-        found, first = Siblings(pages, degrees[None, :], [Parents(page, 0, parents[:chosen])]), None
-    else:
-        chosen, one = kernels.first_cocited(query, page, MIN_SCORE, FIRST_RANKED)
-        first = FirstPlaces(one.values, view.refused.in_degree, one.first, FIRST_RANKED)
-        found = Siblings(one.siblings, one.degrees[None, :], [Parents(page, 0, one.parents)], first)
+    chosen, one = kernels.first_cocited(query, page, MIN_SCORE, FIRST_RANKED)
     view.graph.links.return_counters(query.counters)
     view.check(chosen)
-    return found
+    first = FirstPlaces(one.values, view.refused.in_degree, one.first, FIRST_RANKED)
+    return Siblings(one.siblings, one.degrees[None, :], [Parents(page, 0, one.parents)], first)
 
 
 def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblings:
