@@ -32,9 +32,9 @@ GONE = "https://gone.example/"
 """Removed before all trials, and in the files of more pages all the same."""
 LAYERED = {
     "url": "https://layer.example/", "title": "Of a layer", "text": "This was added.", "captured": "2026-01-02",
-    "links": [{"url": f"https://site{n}.example/", "text": "a site"} for n in (1, 2)],
+    "links": [{"url": f"https://site{n}.example/", "text": "a site", "block": at} for at, n in enumerate((1, 2, 1))],
 }  # fmt: skip
-"""A page that is not in the base."""
+"""A page that is not in the base, with a link in two sections."""
 OF_LAYERS = {"fact.page", "record.page", "out.page", "in.page", "out.start", "in.start", "repeat.start", "name.before"}
 OF_HISTORY = {name for name in TYPE_OF if name.startswith("history.")}
 """Only stores that keep all captures have these: `with_archive` makes one."""
@@ -108,7 +108,7 @@ def with_store(place: Path) -> None:
     everything(place)  # loops are loaded here, and not again in each process
     content = in_child(lambda: look(place))
     assert [name for name, value in content.items() if not value or value in (STALE, ABSENT)] == ["hits"]
-    assert not empty_arrays(store(place)), "what is empty is neither written half nor changed"
+    assert not (none := empty_arrays(store(place))), f"what is empty is neither written half nor changed: {none}"
     empty(place).mkdir()
     shutil.copytree(store(place), store(unindexed(place)))
     side = store(unindexed(place)) / "side"

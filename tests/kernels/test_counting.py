@@ -63,7 +63,9 @@ def test_damaged_lists_leave_no_counts(targets: list[list[int]], part: str, data
     most = min(np.iinfo(values.dtype).max, 300 if part == "degree" else 1 << 64)
     header = part == "bounds"  # its first word, which opening a store verifies
     for _ in range(3):
-        values[data.draw(st.integers(header, len(values) - 1))] = data.draw(st.integers(0, int(most)) | st.integers(0, 300))
+        values[data.draw(st.integers(header, len(values) - 1))] = data.draw(
+            st.integers(0, int(most)) | st.integers(0, 300)
+        )
     counters = np.zeros(N, np.uint32)
     found = counted(Lists(**{**lists._asdict(), part: values}), list(range(N)), counters)
     assert found == DAMAGED or all(page < N for page in found)  # type: ignore[union-attr]
