@@ -1,7 +1,9 @@
 """What a client may send to a server, byte by byte: read, answered or refused, and never a fault of the server.
 
 The bytes go into a connection of a server in this process. The client is one that sends everything at once, waits for
-the answers, and goes away; one that has sent half a request goes away at once.
+the answers, and goes away; one that has sent half a request goes away at once. The server has every route: it may be
+written to, records clicks, and has a rating study. What is written is read as before a commit, but not committed: else
+each input would have another store.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import atexit
 import re
 import shutil
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,13 +21,22 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
+from cocite.evaluate.study import new, read, write
+from cocite.evaluate.tokens import read_tokens
+from cocite.http import writer
+from cocite.http.page.study import COOKIE
 from cocite.log import Log
+from cocite.related.methods import method
 from cocite.serving.connections import Connection, Connections
+from cocite.web import Web
 from tests.fuzz.store import MEMORY
 from tests.graph.webs import make
 from tests.http.conftest import PAGES, Asking
 
 ANSWER_SECONDS = 240.0  # kernels may have to be compiled
+KEY = "k" * 32
+TOKEN = b"$TOKEN"
+"""Replaced in what is sent by the cookie of a rater."""
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 
 
@@ -60,12 +72,28 @@ class Wire(asyncio.Transport):
         pass
 
 
+class CountingWriter:
+    """Reads what is written, as the process that writes does, and leaves it at that."""
+
+    def commit(self, kind: str, items: Sequence[str], _: dict[str, bytes]) -> list[Any]:
+        """What the items have, or why they can't be used."""
+        return [writer.counted(kind, item) for item in items]
+
+    def close(self) -> None:
+        """There is no process."""
+
+
 class FuzzedServer:
     """A server whose store has a few pages, and everything that can be kept beside them."""
 
     def __init__(self, folder: Path) -> None:
-        make(folder / "web.cocite", PAGES)
-        self.asking = Asking(folder / "web.cocite", cache=1 << 20)
+        store, study = folder / "web.cocite", folder / "study"
+        make(store, PAGES)
+        write(new(Web(store), ["https://robin.example/"], [method("cocitation")], 3), study)
+        self.token = f"{COOKIE}={read_tokens(study, read(study))['']}".encode()
+        self.asking = Asking(store, cache=1 << 20, write_key=KEY, record_clicks=True, study=study)
+        assert self.asking.service.writes is not None
+        self.asking.service.writes._writer = CountingWriter()  # type: ignore[assignment]
         self.config = uvicorn.Config(
             self.asking.front, lifespan="off", ws="none", log_config=None, log_level="critical", access_log=False
         )
@@ -76,7 +104,7 @@ class FuzzedServer:
         return self.asking.run(self._talk(data))
 
     async def _talk(self, data: bytes) -> list[int]:
-        state, wire = ServerState(), Wire()
+        state, wire, data = ServerState(), Wire(), data.replace(TOKEN, self.token)
         connections = Connections(Log(_Nowhere()), 10.0)
         connection = Connection(connections, self.config, state, {}, asyncio.get_running_loop())
         connection.connection_made(wire)

@@ -170,6 +170,8 @@ TARGETS = """/ /compare?url=birds.example&with=fish.example /picture?url=birds.e
 /recommend?url=robin.example&like=wren.example&decay=0.5 /api/recommend?url=birds.example&date=2026-05-17&dwell=9
 /api/related?url=robin.example&method=cocitation&k=5 /api/related?url=birds.example&lang=en&since=2020-01-01
 /api/related?url=https%3A%2F%2Fwren.example%2F&method=walk(least=0.1)&explain=true"""
+KEY = b"Authorization: Bearer %s\r\n" % (b"k" * 32)
+CLICKS = b"https://robin.example/\thttps://wren.example/\t7\n"
 RECORD = b'{"url": "https://new.example/", "title": "Birds", "links": [{"url": "https://robin.example/", "block": 0}]}'
 REQUESTS = (
     *(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % target.encode() for target in TARGETS.split()),
@@ -177,6 +179,21 @@ REQUESTS = (
     b"Content-Length: %d\r\n\r\n%s" % (len(RECORD), RECORD),
     b'POST /findSimilar HTTP/1.1\r\nHost: localhost\r\nContent-Length: 24\r\n\r\n{"url": "robin.example"}',
     b"POST /api/related HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    *(
+        b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n%s\r\n%s" % (route, KEY, len(body), more, body)
+        for route, more, body in (
+            (b"/api/pages", b"", RECORD + b"\n"),
+            (b"/api/clicks", b"Idempotency-Key: 1\r\n", CLICKS),
+            (b"/api/pages", b"Content-Encoding: gzip\r\n", gzip.compress(RECORD, mtime=0)),
+        )
+    ),
+    b"DELETE /api/pages?url=nobody.example HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n"
+    % (b"k" * 32),
+    b"POST /clicked?from=https://robin.example/&to=https://wren.example/ HTTP/1.1\r\nHost: localhost\r\n"
+    b"Sec-Fetch-Site: same-origin\r\n\r\n",
+    b"GET /study?at=1 HTTP/1.1\r\nHost: localhost\r\nCookie: $TOKEN\r\n\r\n",
+    b"POST /study HTTP/1.1\r\nHost: localhost\r\nCookie: $TOKEN\r\nContent-Length: 12\r\n"
+    b"Content-Type: application/x-www-form-urlencoded\r\n\r\nat=1&00001=1",
     b"OPTIONS /api/related HTTP/1.1\r\nHost: localhost\r\nOrigin: https://a.example\r\n\r\n",
     b"HEAD / HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nAccept: text/html\r\n\r\n"
     b"GET /api/store HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n",

@@ -62,6 +62,13 @@ def two_raters(made: Path, folder: Path) -> Iterator[Asking]:
     server.close()
 
 
+def test_a_server_that_records_clicks_shows_a_study(own: Path, folder: Path) -> None:
+    server = Asking(own, study=folder, names=("test",), record_clicks=True)
+    shown = server.get("/study?at=1", **as_rater(folder))
+    assert shown.status == 200 and "data-clicked-from" not in shown.text
+    server.close()
+
+
 def test_ratings_are_stored_in_the_sheet_of_their_rater(two_raters: Asking, folder: Path) -> None:
     study, anna = read(folder), as_rater(folder, "anna")
     first, second, *_ = [item.id for item in study.items]
