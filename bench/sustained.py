@@ -4,9 +4,10 @@
     python bench/sustained.py web.cocite --minutes 10 --records 500 --questions 100 --per-request 10
 
 The store is copied first. New pages are lists of 20 links, taken from all links of the store, so popular pages get
-most. Questions are about random pages that have links. First they are asked alone, then beside the writing. Memory and
-processor time are those of the server, and of its other processes: one writes, another compacts. At the end the store
-must have every page that was acknowledged.
+most. Questions are about random pages that have links. First they are asked alone, then beside the writing, which a
+process of its own does: making pages would hold up the clock of answers. Memory and processor time are those of the
+server, and of its other processes: one writes, another compacts. At the end the store must have every page that was
+acknowledged.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -45,8 +47,8 @@ ALONE_SECONDS, ROUND_SECONDS = 20.0, 10.0
 class Written:
     """What was written."""
 
+    board: Any  # shared: requests that were acknowledged and refused, and how long the last one waited
     statuses: Counter[int] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)  # until each was acknowledged
     acknowledged: list[int] = field(default_factory=list)  # numbers of requests
     sent: int = 0
 
@@ -105,6 +107,13 @@ async def post(port: int, body: bytes) -> tuple[int, float]:
         return 0, 1.0
 
 
+def write_apart(port: int, store: Path, options: argparse.Namespace, board: Any, results: Any) -> None:
+    """In a process of its own: write, and note on the board how it goes."""
+    done, client = Written(board=board), Client(store, options.per_request)
+    asyncio.run(write(port, client, options.records / options.per_request, options.minutes * 60, done))
+    results.put((done.statuses, done.acknowledged))
+
+
 async def write(port: int, client: Client, rate: float, seconds: float, done: Written) -> None:
     """Send a number of requests a second, each at its time; a server that is busy is asked again, as it says."""
     tasks, began = set[asyncio.Task[None]](), time.perf_counter()
@@ -114,12 +123,13 @@ async def write(port: int, client: Client, rate: float, seconds: float, done: Wr
         status, after = await post(port, body)
         while status == 503 and time.perf_counter() - start < TIMEOUT:
             done.statuses[503] += 1
+            done.board[1] += 1
             await asyncio.sleep(after * random.uniform(1, 1.5))  # as a client should: not all at once
             status, after = await post(port, body)
         done.statuses[status] += 1
         if status == 200:
             done.acknowledged.append(number)
-            done.seconds.append(time.perf_counter() - start)
+            done.board[0], done.board[2] = len(done.acknowledged), time.perf_counter() - start
 
     while (now := time.perf_counter() - began) < seconds:
         while done.sent < now * rate:
@@ -133,44 +143,48 @@ async def write(port: int, client: Client, rate: float, seconds: float, done: Wr
 
 async def both(port: int, client: Client, options: argparse.Namespace, process: int, store: Path) -> None:
     """Ask alone, then ask and write, and print how it goes."""
-    questions, written = client.questions(), Written()
+    questions, apart = client.questions(), get_context("spawn")
+    board, results = apart.Array("d", 3), apart.Queue()
     await at_rate(HOST, port, questions, options.questions, ALONE_SECONDS / 2, TIMEOUT)  # kernels are loaded
     before, _ = processor_times(process)
     alone = await at_rate(HOST, port, questions, options.questions, ALONE_SECONDS, TIMEOUT)
     own = (processor_times(process)[0] - before) / ALONE_SECONDS
     p50, p99 = (alone.percentile(share) for share in (0.5, 0.99))
     print(f"alone: {own:.2f} of a core, p50 {p50:.1f} ms, p99 {p99:.1f} ms, {dict(alone.statuses)}")
-    rate = options.records / options.per_request
-    writing = asyncio.create_task(write(port, client, rate, options.minutes * 60, written))
+    writer = apart.Process(target=write_apart, args=(port, store, options, board, results))
+    writer.start()
+    while not board[0]:  # it starts
+        await asyncio.sleep(0.1)
     busy, began = Outcome(), time.perf_counter()
     print("second  answered p50 ms  p99 ms  pages acknowledged  refused  waiting s  layers", end="  ")
     print("MB: server, others  cores: server, others")
-    while not writing.done():
+    while results.empty():
         before = processor_times(process)
         part = await at_rate(HOST, port, questions, options.questions, ROUND_SECONDS, TIMEOUT)
         busy.statuses.update(part.statuses)
         busy.latencies += part.latencies
         memory, compaction = memories(process)
         own, others = (now - then for now, then in zip(processor_times(process), before, strict=True))
-        recent = written.seconds[-50:] or [0.0]
         _, _, layers = read_pointer(store)
         print(
             f"{time.perf_counter() - began:6.0f} {part.statuses[200]:9} {part.percentile(0.5):6.1f} "
-            f"{part.percentile(0.99):7.1f} {len(written.acknowledged) * options.per_request:12} "
-            f"{written.statuses[503]:12} {max(recent):9.1f} {len(layers):8} {memory:9.0f} {compaction:9.0f} "
+            f"{part.percentile(0.99):7.1f} {board[0] * options.per_request:12.0f} "
+            f"{board[1]:12.0f} {board[2]:9.1f} {len(layers):8} {memory:9.0f} {compaction:9.0f} "
             f"{own / part.seconds:10.2f} {others / part.seconds:6.2f}",
             flush=True,
         )
     ratio = busy.percentile(0.99) / alone.percentile(0.99)
     print(f"beside writing: p50 {busy.percentile(0.5):.1f} ms, p99 {busy.percentile(0.99):.1f} ms: {ratio:.2f} x")
-    print(f"questions {dict(busy.statuses)}, writes {dict(written.statuses)}")
+    statuses, acknowledged = results.get()
+    writer.join()
+    print(f"questions {dict(busy.statuses)}, writes {dict(statuses)}")
     graph = Graph(store)
     lost = sum(
         graph.get(client.address(request, number)) is None
-        for request in written.acknowledged
+        for request in acknowledged
         for number in range(options.per_request)
     )
-    print(f"{len(written.acknowledged) * options.per_request:,} pages were acknowledged, {lost} of them are lost")
+    print(f"{len(acknowledged) * options.per_request:,} pages were acknowledged, {lost} of them are lost")
 
 
 def processor_times(process: int) -> tuple[float, float]:
