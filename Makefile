@@ -6,6 +6,11 @@ PIP     = $$(cat $(VENV)/.pip 2> /dev/null || echo $(BIN)/python -m pip)
 # Tests start hundreds of processes: without cached bytecode, each would compile every module that it imports.
 export PYTHONDONTWRITEBYTECODE =
 
+# Attacks whose tests are beside what they attack: forged names, damaged layers, copies over a store, lost files, the
+# memory of the cache, the process for slow questions, writes.
+ATTACKED := tests/graph/test_forged.py tests/graph/test_layer_damage.py tests/operations/test_install.py \
+	tests/serving/test_mapped.py tests/http/test_cache.py tests/http/test_slow.py tests/http/test_writes.py
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types tests attack bench faults fuzz trials reproduce docs site screenshots extension package release base lock clean
 
@@ -41,7 +46,7 @@ fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, requests 
 	$(BIN)/python -m tests.fuzz.all --fast --log docs/lab/fuzzing.md
 
 attack: $(VENV)/.installed-dev    ## every attack on a server and on a store, with an honest client beside it: some ten minutes
-	COCITE_LONG=1 $(BIN)/pytest tests/attack
+	COCITE_LONG=1 $(BIN)/pytest tests/attack $(ATTACKED)
 
 trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation, known vulnerabilities; writes docs/lab/trials.md, an hour
 	$(PIP) install -q --disable-pip-version-check pip-audit
