@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.generation import Writer, digest, file_digest, map_array, write_synced
+from cocite.graph.generation import Writer, digest, file_digest, is_locked, map_array, write_synced
 from cocite.system import lock_file, sync_folder
 
 if TYPE_CHECKING:
@@ -293,14 +293,7 @@ def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
 
 def is_being_made(graph: Graph, name: str) -> bool:
     """Whether another command, or another thread of this one, makes side data of this name now."""
-    try:
-        with (graph.path / FOLDER / f".{name}.lock").open("r+") as lock:
-            lock_file(lock, wait=False)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return is_locked(graph.path / FOLDER / f".{name}.lock")
 
 
 def drop_side(graph: Graph, name: str, what: str) -> None:

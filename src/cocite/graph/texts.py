@@ -201,7 +201,7 @@ class LayeredColumn(TextColumn):
         return merge(base, ((page, text.encode()) for page, text in self.newest(len(self._layers))))
 
     def newest(self, count: int) -> Iterator[tuple[int, str]]:
-        """Every (page, text) of which the newest `count` layers decide, in page order."""
+        """Every (page, text) that the newest `count` layers decide, in page order."""
         pages, newest = self._decided
         has_text = np.zeros(len(pages), np.bool_)
         for decided, column in self._layers:

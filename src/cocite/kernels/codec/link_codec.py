@@ -46,7 +46,7 @@ NEVER_SET, ALL_BUT_ONE = 2, 63  # after so many bits there is only one, and the 
 
 
 def link_table(table: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The table by which links are decoded, from that of a code (graph/huffman.py)."""
+    """The table for decoding links, made from that of a code (graph/huffman.py)."""
     some = table[: 1 << QUICK_BITS].astype(np.int64)
     symbol, used = some >> 4, some & 15
     length, down, change = symbol & 63, symbol >> 6 & 1, symbol >> 8 & 1

@@ -53,7 +53,7 @@ MIN_VALUE, MIN_SHARE = 1e-4, 1e-3
 MAX_LINKS = 120_000
 """Links followed down at the last step; at each step before, C times as many, since they contribute less."""
 ROUGH_BITS = 46
-"""Bits of a double that are left out to group values roughly: 64 groups from each power of two to the next."""
+"""Bits of a double that are ignored to group values roughly: 64 groups from each power of two to the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
